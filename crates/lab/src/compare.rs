@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::experiment::Experiment;
+use crate::groups::Groups;
 use crate::kernel::KernelConfig;
 use crate::limits;
 use crate::loads::LoadSpec;
@@ -21,6 +22,8 @@ pub struct Arm {
     pub machine: NamedMachine,
     /// Its kernel.
     pub kernel: KernelConfig,
+    /// Its task groups.
+    pub groups: Groups,
     /// What runs.
     pub loads: Vec<LoadSpec>,
 }
@@ -28,7 +31,7 @@ pub struct Arm {
 /// A comparison to be made.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Length and first seed; its loads, machine and kernel are replaced by those of each arm.
+    /// Length and first seed; its loads, machine, kernel and groups are replaced by those of each arm.
     pub experiment: Experiment,
     /// What the variants are compared with.
     pub base: Arm,
@@ -102,6 +105,7 @@ fn of_arm(plan: &Plan, arm: &Arm) -> Experiment {
         loads: arm.loads.clone(),
         machine: arm.machine.clone(),
         kernel: arm.kernel.clone(),
+        groups: arm.groups.clone(),
         record: false,
         dumps: Vec::new(),
         ..plan.experiment.clone()

@@ -144,6 +144,25 @@ pub enum Error {
     /// A task of which only is to be told, and which is not there.
     #[error("there is no task {0}")]
     NotInResult(TaskSelector),
+    /// A task group that the kernel would not make, or has not got.
+    #[error("group {group}: {problem}")]
+    Group {
+        /// Its path.
+        group: String,
+        /// What is wrong, and what to write.
+        problem: String,
+    },
+    /// Tasks that are to be in a group, of which there were none.
+    #[error(
+        "group {group}: no task {whom} began in the run; write a name that a task has from its beginning, or a \
+         pattern of names"
+    )]
+    NobodyIn {
+        /// Path of the group.
+        group: String,
+        /// Who was to be in it.
+        whom: TaskSelector,
+    },
     /// Times between which a trace has no event.
     #[error("the trace has no events there; it is {} long", moment(.length.0))]
     EmptyWindow {

@@ -5,6 +5,7 @@ use crate::clock::Clock;
 use crate::dumps::{self, DumpRequest};
 use crate::error::Error;
 use crate::export::Facts;
+use crate::groups::Groups;
 use crate::kernel::{KernelConfig, NamedKernel};
 use crate::length::Limit;
 use crate::loads::{LoadSpec, RecordedLoad};
@@ -30,6 +31,8 @@ pub struct Experiment {
     pub machine: NamedMachine,
     /// Under which kernel.
     pub kernel: KernelConfig,
+    /// Which task groups there are, and who is in them.
+    pub groups: Groups,
     /// Everything random derives from it.
     pub seed: u64,
     /// For how long; `None`: as long as the loads last (see [`crate::ENDLESS`] and [`crate::GRACE`]).
@@ -80,6 +83,7 @@ pub(crate) struct Simulation {
     rules: BTreeMap<String, String>,
     tunables: BTreeMap<String, i64>,
     during: Vec<TimedSetting>,
+    groups: Groups,
 }
 
 impl PartialEq for Simulation {
@@ -88,6 +92,7 @@ impl PartialEq for Simulation {
         (&self.features, &self.rules, &self.tunables, &self.during)
             == (&other.features, &other.rules, &other.tunables, &other.during)
             && self.machine == other.machine
+            && self.groups == other.groups
             && self.loads.len() == other.loads.len()
             && loads().all(|(mine, others)| mine.is_same(others))
     }
@@ -101,6 +106,7 @@ impl Experiment {
             loads: Vec::new(),
             machine: machine.into(),
             kernel: KernelConfig::default(),
+            groups: Groups::default(),
             seed: 1,
             duration: None,
             check: false,
@@ -116,9 +122,10 @@ impl Experiment {
     /// Runs it on the calling thread.
     ///
     /// # Errors
-    /// No load, a duration of zero, a load that this machine cannot run (no such CPU), and what only shows
-    /// while it runs: a deadlock, a program that misuses its locks, a broken invariant; a dump of a time
-    /// after its end or of a task that does not exist.
+    /// No load, a duration of zero, a load that this machine cannot run (no such CPU), a group that this
+    /// kernel has not got, and what only shows while it runs: a deadlock, a program that misuses its locks, a
+    /// broken invariant; a dump of a time after its end or of a task that does not exist; a group for tasks
+    /// of which there were none.
     pub fn run(&self) -> Result<Run, Error> {
         let mut run = self.run_alone()?;
         if self.fidelity && !self.repeats_a_recording() {
@@ -170,10 +177,15 @@ impl Experiment {
             return Err(Error::NoLoad);
         }
         let config = self.config()?;
+        self.groups.check(self.kernel.named())?;
         let kernel = self.kernel.describe(&config);
         let mut setup = Setup::new(self.machine.spec().cpus());
-        let built: Vec<BuiltLoad> =
-            self.loads.iter().map(|load| load.build(&mut setup)).collect::<Result<_, _>>()?;
+        let members = self.groups.make(&mut setup);
+        let build = |(number, load): (usize, &LoadSpec)| {
+            let session = self.groups.session(&mut setup, number + 1);
+            load.build(&mut setup, &members, session)
+        };
+        let built: Vec<BuiltLoad> = self.loads.iter().enumerate().map(build).collect::<Result<_, _>>()?;
         if let Some(recorded) = self.loads.iter().find_map(LoadSpec::recorded_paths) {
             // On another machine latencies still count from where they did.
             let none = || WakePaths::new(recorded.counted_from);
@@ -205,6 +217,7 @@ impl Experiment {
         let outcome = machine.run_until(done);
         let wall = self.clock.zip(began).map(|(clock, began)| clock().saturating_sub(began));
         let mut outcome = outcome?;
+        self.groups.all_met(&members)?;
         if let (Some(asked), None) = (self.window, &outcome.window) {
             return Err(Error::BehindRun { from: asked.from, end: outcome.simulated.saturating_sub(start) });
         }
@@ -261,6 +274,7 @@ impl Experiment {
             rules,
             tunables,
             during: self.kernel.during(),
+            groups: self.groups.clone(),
         })
     }
 
@@ -276,6 +290,7 @@ impl Experiment {
         let Some(recorded) = load.recorded() else { return false };
         let (uname, hz) = (recorded.replay.kernel(), recorded.replay.recording().hz);
         self.fidelity
+            && self.groups.is_empty()
             && recorded.replay.has_original()
             && !recorded.replay.is_changed()
             && recorded.on().is_some_and(|machine| machine.name == self.machine.spec().name)

@@ -3,6 +3,7 @@
 use crate::dumps::DumpRequest;
 use crate::error::Error;
 use crate::experiment::Experiment;
+use crate::groups::Groups;
 use crate::kernel::{KernelConfig, NamedKernel};
 use crate::loads::{LoadSource, LoadSpec, ReadFile, Words};
 use crate::machines::NamedMachine;
@@ -25,9 +26,9 @@ impl Experiment {
     /// What a text says, with the files that it names.
     ///
     /// # Errors
-    /// Whatever is wrong with a load, the machine, the kernel, a setting, a task or a dump; a file that is
-    /// not there or has changed since the text was written; options for a task that no recording has;
-    /// mutexes that are to be inferred, and no recording shows any.
+    /// Whatever is wrong with a load, the machine, the kernel, a setting, a group, a task or a dump; a file
+    /// that is not there or has changed since the text was written; options for a task that no recording
+    /// has; mutexes that are to be inferred, and no recording shows any.
     pub fn open(text: &ExperimentText, files: &dyn Sources) -> Result<Experiment, Error> {
         if text.loads.iter().filter(|load| load.file.is_some() && load.load == STANDARD_STREAM).count() > 1 {
             return Err(Error::StdinTwice);
@@ -49,6 +50,8 @@ impl Experiment {
             None => KernelConfig::of_text(text)?,
         };
         kernel.at_start()?;
+        let groups = Groups::of_text(text)?;
+        groups.check(kernel.named())?;
         let machine = NamedMachine::open(&text.machine, &loads, files)?;
         for (load, LoadText { file, .. }) in loads.iter_mut().zip(&text.loads) {
             if let Some(origin) = file.as_ref().and_then(|file| file.recorded_on.as_ref()) {
@@ -61,6 +64,7 @@ impl Experiment {
             loads,
             machine,
             kernel,
+            groups,
             seed: text.seed,
             duration: text.duration_ns.map(Nanos),
             check: text.check,
@@ -78,7 +82,7 @@ impl Experiment {
     /// was read for another stretch of the run.
     #[must_use]
     pub fn text(&self) -> Option<ExperimentText> {
-        Some(ExperimentText {
+        Some(self.groups.into_text(ExperimentText {
             loads: self.loads.iter().map(|load| self.load_text(load)).collect::<Option<_>>()?,
             machine: self.machine.text()?.clone(),
             kernel: Some(self.kernel.named().asked.clone()),
@@ -90,7 +94,8 @@ impl Experiment {
             dumps: self.dumps.iter().map(|dump| dump.text.clone()).collect(),
             check: self.check,
             without_fidelity: !self.fidelity,
-        })
+            ..ExperimentText::default()
+        }))
     }
 
     fn load_text(&self, load: &LoadSpec) -> Option<LoadText> {
@@ -122,8 +127,8 @@ fn open_load(text: &LoadText, window: Option<Window>, files: &dyn Sources) -> Re
     let Some(file) = &text.file else { return LoadSpec::of_command_line(&text.load) };
     let mut changes = file.changes.iter().map(|words| TaskOptions::of_words(words));
     let tasks = changes.next().transpose()?.unwrap_or_default();
-    let reading =
-        Reading { dialect: file.dialect, locks: file.locks, wakeup_costs: file.wakeup_costs, tasks, window };
+    let FileText { dialect, locks, groups, wakeup_costs, .. } = *file;
+    let reading = Reading { dialect, locks, groups, wakeup_costs, tasks, window };
     let mut load = LoadSpec::open_file(&text.load, &reading, files)?;
     let found = load.file().and_then(|file| file.content_hash.as_ref());
     if let (Some(expected), Some(found)) = (&file.xxh128, found)

@@ -27,6 +27,8 @@
 //! lab = { package = "schedlab-lab", path = "schedlab/crates/lab", features = ["text", "threads"] }
 //! ```
 //!
+//! `examples/` has a comparison (`what_if`), a load (`own_load`) and a program (`own_program`) of one's own.
+//!
 //! An experiment has a text, plain data with a JSON form, [`ExperimentText`]: [`Experiment::open`] reads it,
 //! [`Experiment::text`] writes it, every [`RunResult`] carries it, and [`StoredResult`] runs one again.
 //!
@@ -48,6 +50,7 @@ mod error;
 mod experiment;
 mod experiment_text;
 mod export;
+pub mod groups;
 mod inspect;
 mod kernel;
 mod length;
@@ -73,6 +76,7 @@ pub use error::{Error, Excerpt};
 pub use experiment::{Experiment, Logged, Run};
 pub use experiment_text::load_text;
 pub use export::{Programs, TraceFormat, is_packed};
+pub use groups::Groups;
 pub use inspect::{Inspection, inspect};
 pub use kernel::{
     Build, Change, DEFAULT_PROFILE, DISTRIBUTIONS, Difference, Distribution, KernelConfig, KernelError,

@@ -8,9 +8,11 @@ use crate::sources::{Input, STANDARD_STREAM, SourceKind, Sources, shown, text_of
 use crate::stored_result;
 use crate::task_options::TaskOptions;
 use machine::{MachineSpec, Setup, WakePaths, Window};
+use scheduler::GroupId;
 use std::path::PathBuf;
 use std::sync::Arc;
 use trace::Trace;
+use workload::groups::Members;
 use workload::load::{self, BuiltLoad, Length, Load, LoadError};
 use workload::replay::{Origin, ReadOptions, Recording, Replay, TaskSelector, is_workload};
 use workload::rtapp::{self, RtApp};
@@ -49,17 +51,16 @@ pub enum LoadSource {
 
 impl LoadSource {
     /// A word names a file if there is a file (or a pipe: `/dev/stdin`) of this name or it ends as such files
-    /// do. The bare name of a standard load is always that load; a file of that name is written
+    /// do, or if it is a path from here (`./name`). The bare name of a standard load is always that load; a file of that name is written
     /// `./hackbench`. `-` is standard input.
     #[must_use]
     pub fn of(text: &str, files: &dyn Sources) -> LoadSource {
         let ends_like_a_file = FILE_ENDINGS.iter().any(|ending| text.ends_with(ending));
         let is_load = load::entries().iter().any(|entry| entry.name == text);
-        if !is_load && (text == STANDARD_STREAM || ends_like_a_file || files.kind(text).is_some()) {
-            LoadSource::File
-        } else {
-            LoadSource::CommandLine
-        }
+        let is_path =
+            !text.contains(char::is_whitespace) && (text.starts_with("./") || text.starts_with("../"));
+        let is_file = text == STANDARD_STREAM || ends_like_a_file || is_path || files.kind(text).is_some();
+        if !is_load && is_file { LoadSource::File } else { LoadSource::CommandLine }
     }
 }
 
@@ -340,8 +341,21 @@ impl LoadSpec {
         self.load().notes()
     }
 
-    pub(crate) fn build(&self, setup: &mut Setup) -> Result<BuiltLoad, Error> {
-        self.load().build(setup).map_err(|error| match (error, &self.kind) {
+    /// Its tasks on a machine, in their groups; `session` is that of those that are in no other.
+    pub(crate) fn build(
+        &self,
+        setup: &mut Setup,
+        members: &Members,
+        session: Option<GroupId>,
+    ) -> Result<BuiltLoad, Error> {
+        let first = setup.spawned();
+        let built = match self.recorded() {
+            Some(recorded) => recorded.replay.build_in(setup, members, session),
+            None => self.load().build(setup).inspect(|_| {
+                setup.change_tasks(first, |pid, spec| members.first(pid, spec, session));
+            }),
+        };
+        built.map_err(|error| match (error, &self.kind) {
             (LoadError::RtApp(error), Kind::RtApp { text, .. }) => Error::RtApp { error, text: text.clone() },
             (error, _) => Error::Load(error),
         })
@@ -387,7 +401,8 @@ fn rt_app(name: &str, bytes: Vec<u8>, reading: &Reading) -> Result<Kind, Error> 
 }
 
 fn replay(name: &str, trace: Trace, reading: &Reading, files: &dyn Sources) -> Kind {
-    let options = ReadOptions { locks: reading.locks, window: reading.window.unwrap_or(Window::ALL) };
+    let window = reading.window.unwrap_or(Window::ALL);
+    let options = ReadOptions { locks: reading.locks, window, groups: reading.groups };
     let replay = reading.read(Replay::read(trace, options));
     Kind::Replay(Arc::new(RecordedLoad { replay, machine: None, described: beside(name, files) }))
 }

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::loads::LoadSpec;
 use crate::task_options::TaskOptions;
 use machine::Window;
-use schema::{FileText, RecordedLocks, RtAppDialect, WakeupCosts};
+use schema::{FileText, RecordedGroups, RecordedLocks, RtAppDialect, WakeupCosts};
 use workload::replay::Replay;
 
 /// How to read files.
@@ -14,6 +14,8 @@ pub struct Reading {
     pub dialect: RtAppDialect,
     /// What waits for locks are in replays of recordings.
     pub locks: RecordedLocks,
+    /// Whether tasks of recordings are in the groups in which they were.
+    pub groups: RecordedGroups,
     /// What the user says of single tasks of recordings.
     pub tasks: TaskOptions,
     /// What decides how long replays take from a wakeup to the woken task.
@@ -41,6 +43,7 @@ impl Reading {
         FileText {
             dialect: self.dialect,
             locks: self.locks,
+            groups: self.groups,
             wakeup_costs: self.wakeup_costs,
             changes: if tasks.is_empty() { Vec::new() } else { vec![tasks] },
             ..FileText::default()

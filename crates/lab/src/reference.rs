@@ -2,6 +2,7 @@
 //! recording.
 
 use crate::experiment::Experiment;
+use crate::groups::Groups;
 use crate::kernel::{KernelConfig, NamedKernel};
 use crate::loads::LoadSpec;
 use schema::ReplayFidelity;
@@ -26,6 +27,7 @@ pub fn fidelity(experiment: &Experiment, load: &LoadSpec) -> Option<Result<Repla
         let reference = Experiment {
             machine: machine.map_err(|error| failed(error.to_string()))?.into(),
             kernel,
+            groups: Groups::default(),
             duration: None,
             fidelity: true,
             ..experiment.aside(vec![load.clone().without_changes()])

@@ -1,10 +1,11 @@
 //! SETTINGS of a comparison: one configuration as a list of words.
 
 use crate::error::Error;
+use crate::groups;
 use crate::kernel::{Change, NamedKernel};
 use crate::task_options::TaskOptions;
 use scheduler::CpuMask;
-use schema::{ExperimentText, KernelChange, MachineText};
+use schema::{ExperimentText, GroupText, KernelChange, MachineText, MemberText};
 
 /// Those of the largest machine.
 const MOST_CPUS: u32 = CpuMask::BITS as u32;
@@ -23,6 +24,12 @@ pub struct Settings {
     /// Changes of tasks of recordings: `policy=TASK=fifo:50`, `nice=TASK=-5`, `affinity=TASK=0-3`,
     /// `scale=all=1.5`, `without=TASK`.
     pub tasks: TaskOptions,
+    /// Task groups, on top of what is said of them: `group=web=cpu.max:400000/100000`.
+    pub groups: Vec<GroupText>,
+    /// Who is in them: `in=web=cc*`.
+    pub members: Vec<MemberText>,
+    /// Whether each load has a group of its own: `sched_autogroup_enabled=1`.
+    pub autogroup: Option<bool>,
     /// Everything else: `NO_RT_PUSH_IPI`, `search=linear`, `2s:RT_PUSH_IPI`.
     pub changes: Vec<Change>,
 }
@@ -56,6 +63,18 @@ impl Settings {
                     Err(bad(word, &format!("write a number of CPUs from 1 to {}, such as cpus=8", MOST_CPUS)))
                 }
             },
+            Some(("group", value)) => {
+                self.groups.push(groups::group(value).map_err(|problem| bad(word, &problem))?);
+                Ok(())
+            }
+            Some(("in", value)) => {
+                self.members.push(groups::member(value).map_err(|problem| bad(word, &problem))?);
+                Ok(())
+            }
+            _ if let Some(autogroup) = groups::autogroup(word) => {
+                self.autogroup = Some(autogroup);
+                Ok(())
+            }
             // No setting begins with a digit, but the profiles do, and a misspelt one should be told as such.
             None if NamedKernel::find(word).is_ok() || is_version(word) => {
                 once(&mut self.kernel, word.to_owned(), word)
@@ -79,6 +98,9 @@ impl Settings {
             machine: self.machine.clone().or(&text.machine),
             kernel: self.kernel.clone().or_else(|| text.kernel.clone()),
             settings: settings.collect(),
+            groups: groups::on_top(&self.groups, &text.groups),
+            members: text.members.iter().chain(&self.members).cloned().collect(),
+            autogroup: self.autogroup.unwrap_or(text.autogroup),
             ..text.clone()
         }
     }
@@ -123,6 +145,22 @@ mod tests {
         assert_eq!(kernel("debian12"), Some("debian12".to_owned()));
         assert_eq!(kernel("6.21"), Some("6.21".to_owned()), "to be refused as an unknown kernel");
         assert_eq!(kernel("2s:RT_PUSH_IPI"), None);
+    }
+
+    #[test]
+    fn groups_come_on_top_of_those_that_are_there() {
+        let common = Settings::parse("group=web=cpu.max:200000/100000,cpu.weight:300 in=web=cc* autogroup")
+            .expect("legal");
+        let own = "group=web=cpu.max:400000 group=b in=b=as sched_autogroup_enabled=0";
+        let own = Settings::parse(own).expect("legal");
+        let text = own.over(&common.over(&ExperimentText::default()));
+        let settings = ["cpu.max:200000/100000", "cpu.weight:300", "cpu.max:400000"].map(str::to_owned);
+        assert_eq!(text.groups[0], GroupText { name: "web".into(), settings: settings.into() });
+        assert_eq!((text.groups.len(), text.members.len(), text.autogroup), (2, 2, false));
+        for wrong in ["group=web=cpu.weight:0", "group=", "in=web", "group=web=cpu.max:1"] {
+            let error = Settings::parse(wrong).expect_err("wrong").to_string();
+            assert!(error.starts_with(&format!("`{wrong}`: ")), "{error}");
+        }
     }
 
     #[test]

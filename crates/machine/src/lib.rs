@@ -11,6 +11,7 @@ mod rng;
 mod sections;
 mod setup;
 mod snapshot;
+mod softirq;
 mod spec;
 mod step;
 mod step_text;
@@ -37,6 +38,7 @@ pub use snapshot::{
     CpuSnapshot, DomainSnapshot, EevdfQueueSnapshot, ExitedTasks, FairQueueSnapshot, Snapshot, SnapshotPlan,
     TaskSnapshot,
 };
+pub use softirq::{SOFT_LOCKUP, SoftirqCounts, SoftirqSpec, SoftirqTally};
 pub use spec::{
     BUILTIN, Builtin, ByDistance, CacheModel, CostInfo, Costs, Distance, IdleMonitor, IrqOff, KthreadNoise,
     MachineSpec, Noise, Operation, Origin, OriginKind, Points, SpecError, Spread, Stretch, Stretches,

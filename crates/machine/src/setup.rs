@@ -4,6 +4,7 @@ use crate::behaviour::TaskSpec;
 use crate::group::GroupSpec;
 use crate::objects::{Backoff, BarrierId, ChannelId, ChannelSpec, DeviceId, DeviceSpec, FutexId, SpinlockId};
 use crate::paths::WakePaths;
+use crate::softirq::SoftirqSpec;
 use scheduler::mutex::MutexKind;
 use scheduler::{CpuId, GroupId, MutexId, Nanos, Pid, TaskId};
 
@@ -23,6 +24,7 @@ pub struct Setup {
     pub(crate) devices: Vec<DeviceSpec>,
     pub(crate) groups: Vec<GroupSpec>,
     pub(crate) outside: Vec<Outside>,
+    pub(crate) softirqs: Vec<SoftirqSpec>,
     pub(crate) ticks_at: Vec<Option<Nanos>>,
     pub(crate) cpu_dma_latency_held: bool,
     pub(crate) kernel_threads_of: usize,
@@ -92,6 +94,7 @@ impl Setup {
             devices: Vec::new(),
             groups: Vec::new(),
             outside: Vec::new(),
+            softirqs: Vec::new(),
             ticks_at: Vec::new(),
             cpu_dma_latency_held: false,
             kernel_threads_of: 0,
@@ -166,6 +169,31 @@ impl Setup {
         GroupId(self.groups.len() as u32)
     }
 
+    /// The groups so far, in the order of their ids.
+    pub fn groups(&self) -> &[GroupSpec] {
+        &self.groups
+    }
+
+    /// The group of this path, if it is there.
+    pub fn find_group(&self, path: &str) -> Option<GroupId> {
+        let index = self.groups.iter().position(|group| group.name == path)?;
+        Some(GroupId(index as u32 + 1))
+    }
+
+    /// Number of tasks that were spawned.
+    pub fn spawned(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// Makes other tasks of those that were spawned after the first `from`, each with its pid.
+    pub fn change_tasks(&mut self, from: usize, mut change: impl FnMut(Pid, TaskSpec) -> TaskSpec) {
+        let later = self.tasks.split_off(from);
+        for spawn in later {
+            let pid = Pid(FIRST_PID + self.tasks.len() as i32);
+            self.tasks.push(Spawn { spec: change(pid, spawn.spec), ..spawn });
+        }
+    }
+
     /// A task holds /dev/cpu_dma_latency at 0 for the whole run, as cyclictest does: idle CPUs do not halt,
     /// so the machine's `idle_exit` is not paid.
     pub fn hold_cpu_dma_latency(&mut self) {
@@ -196,6 +224,11 @@ impl Setup {
     pub fn tick_at(&mut self, cpu: CpuId, time: Nanos) {
         self.ticks_at.resize(self.ticks_at.len().max(cpu.index() + 1), None);
         self.ticks_at[cpu.index()] = Some(time);
+    }
+
+    /// A timer that raises soft interrupts. One of a CPU that the machine does not have never expires.
+    pub fn softirq(&mut self, spec: SoftirqSpec) {
+        self.softirqs.push(spec);
     }
 
     /// A message from outside the model.

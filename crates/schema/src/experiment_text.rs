@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::KernelChange;
+use crate::{GroupText, KernelChange, MemberText};
 
 /// Everything that decides about a run, as it can be written down: the same text and the same files give the
 /// same result. What is left out has the default of `schedlab run`.
@@ -21,6 +21,16 @@ pub struct ExperimentText {
     /// What is set on top of it or changes during the run, in the order in which it takes effect.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<KernelChange>,
+    /// Task groups; none: all tasks compete with each other.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<GroupText>,
+    /// Who is in them; of several that mean a task the last counts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<MemberText>,
+    /// Whether each load is a session with a group of its own (`sched_autogroup_enabled`), for tasks that are
+    /// in no other group.
+    #[serde(skip_serializing_if = "is_default")]
+    pub autogroup: bool,
     /// Everything random derives from it.
     pub seed: u64,
     /// Simulated time, nanoseconds, above 0. Without it the run lasts as long as its loads.
@@ -51,6 +61,9 @@ impl Default for ExperimentText {
             machine: MachineText::default(),
             kernel: None,
             settings: Vec::new(),
+            groups: Vec::new(),
+            members: Vec::new(),
+            autogroup: false,
             seed: 1,
             duration_ns: None,
             stretch: None,
@@ -106,6 +119,9 @@ pub struct FileText {
     /// What waits for locks are, if it is a recording.
     #[serde(skip_serializing_if = "is_default")]
     pub locks: RecordedLocks,
+    /// Whether its tasks are in the task groups in which they were, if it is a recording.
+    #[serde(skip_serializing_if = "is_default")]
+    pub groups: RecordedGroups,
     /// What decides how long it takes from a wakeup to the woken task, if it is a recording.
     #[serde(skip_serializing_if = "is_default")]
     pub wakeup_costs: WakeupCosts,
@@ -185,6 +201,18 @@ pub enum RecordedLocks {
     /// Mutexes are inferred where any show, those with priority inheritance, too: whoever comes first has
     /// one.
     Inferred,
+}
+
+/// In which task groups the tasks of a replay are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RecordedGroups {
+    /// In none, unless members are named: all compete with each other.
+    #[default]
+    Flat,
+    /// In those that the recorder wrote down, with their weights and limits.
+    Recorded,
 }
 
 /// What decides how long it takes from a wakeup to the woken task, where nothing else comes between the two.

@@ -29,6 +29,7 @@ pub mod comparison;
 mod cpus;
 mod experiment_text;
 mod figures;
+mod groups;
 mod histogram;
 mod ids;
 mod inspect;
@@ -48,10 +49,11 @@ mod verdict;
 pub use catalogue::{Entry, ExplainResult, LimitDetails, ListResult, Section};
 pub use cpus::{CpuResult, RqLockStats, Totals};
 pub use experiment_text::{
-    ExperimentError, ExperimentText, FileText, LoadText, MachineText, RecordedLocks, RtAppDialect, Stretch,
-    WakeupCosts,
+    ExperimentError, ExperimentText, FileText, LoadText, MachineText, RecordedGroups, RecordedLocks,
+    RtAppDialect, Stretch, WakeupCosts,
 };
 pub use figures::{Field, Figure, Fold, Row};
+pub use groups::{GroupLimit, GroupResult, GroupStat, GroupText, MemberText};
 pub use histogram::{Histogram, Precision};
 pub use ids::{CpuId, Nanos, Pid, Prio};
 pub use inspect::{

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CpuResult, ExperimentText, LoadResult, ReplayFidelity, RunSchema, TaskResult, Totals, json};
+use crate::{
+    CpuResult, ExperimentText, GroupResult, LoadResult, ReplayFidelity, RunSchema, TaskResult, Totals, json,
+};
 
 /// The result of one run, from `schedlab run --format json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +37,9 @@ pub struct RunResult {
     pub tasks: Vec<TaskResult>,
     /// Every CPU, by number.
     pub cpus: Vec<CpuResult>,
+    /// Every task group, those above others before them, of the whole run; absent where there is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<GroupResult>,
     /// Sums over the whole machine.
     pub totals: Totals,
     /// What the loads themselves report, in the order in which they were given.

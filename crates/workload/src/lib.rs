@@ -2,6 +2,7 @@
 
 pub mod dist;
 pub mod flag;
+pub mod groups;
 pub mod latency;
 pub mod load;
 mod max_series;

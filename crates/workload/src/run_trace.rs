@@ -7,8 +7,8 @@ use schema::{CpuId, LogArrival, LogEvent, LogPrevState, LogRecord, LogTaskRef, P
 use std::collections::BTreeMap;
 use trace::{
     Activity, Context, Cpu, Event, EventKind, NeedResched, PrevState, Provenance, SchedMigrateTask,
-    SchedPiSetprio, SchedProcessExec, SchedProcessFork, SchedStatRuntime, SchedSwitch, SchedWakeup, StrId,
-    TaskRef, Trace, TraceBuilder,
+    SchedPiSetprio, SchedProcessExec, SchedProcessFork, SchedStatRuntime, SchedSwitch, SchedWakeup,
+    SoftirqVec, StrId, TaskRef, Trace, TraceBuilder,
 };
 
 /// The trace of a run, from the records of its log ([`machine::Outcome::log`]). Times are virtual. What has
@@ -127,6 +127,8 @@ impl Names {
             LogEvent::IrqRaise { .. } | LogEvent::IrqHandlerEntry { .. } | LogEvent::IrqHandlerExit {} => {
                 return None;
             }
+            LogEvent::SoftirqEntry {} => EventKind::Activity(Activity::SoftirqEntry(SoftirqVec::TASKLET)),
+            LogEvent::SoftirqExit {} => EventKind::Activity(Activity::SoftirqExit(SoftirqVec::TASKLET)),
             LogEvent::SchedWakeIdleWithoutIpi { target_cpu, .. } => {
                 EventKind::Activity(Activity::SchedWakeIdleWithoutIpi(cpu(*target_cpu)))
             }

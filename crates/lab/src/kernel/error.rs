@@ -53,7 +53,7 @@ impl fmt::Display for KernelError {
 impl std::error::Error for KernelError {}
 
 /// What a configuration of a comparison says besides settings; on the command line options of their own.
-const BESIDE: [&str; 4] = ["kernel", "machine", "cpus", "load"];
+const BESIDE: [&str; 6] = ["kernel", "machine", "cpus", "load", "group", "autogroup"];
 
 /// The setting that was probably meant.
 fn nearest_setting(name: &str) -> Option<String> {

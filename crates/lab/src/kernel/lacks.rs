@@ -80,17 +80,7 @@ struct Offers {
 
 impl Offers {
     fn of(named: &NamedKernel) -> Offers {
-        // The development trees of the documents, which no release is, are of 2009.
-        let plain = named.profile.split(['+', '-']).next().unwrap_or(named.profile);
-        let described = || match plain.strip_suffix(".y") {
-            Some(branch) => Release::parse(branch).map(Release::end_of_branch),
-            None => Release::parse(plain),
-        };
-        let described = || described().unwrap_or(Release::new(2, 6, 32));
-        Offers {
-            release: named.release().unwrap_or_else(described),
-            preempt_rt: named.profile.contains("-rt"),
-        }
+        Offers { release: named.nearest_release(), preempt_rt: named.profile.contains("-rt") }
     }
 
     fn has(&self, model: &str) -> bool {

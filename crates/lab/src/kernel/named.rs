@@ -128,6 +128,17 @@ impl NamedKernel {
         self.release
     }
 
+    /// That, or else the one that the profile describes.
+    pub(crate) fn nearest_release(&self) -> Release {
+        // The development trees of the documents, which no release is, are of 2009.
+        let plain = self.profile.split(['+', '-']).next().unwrap_or(self.profile);
+        let described = || match plain.strip_suffix(".y") {
+            Some(branch) => Release::parse(branch).map(Release::end_of_branch),
+            None => Release::parse(plain),
+        };
+        self.release.or_else(described).unwrap_or(Release::new(2, 6, 32))
+    }
+
     /// What is known to differ from the profile.
     pub fn differences(&self) -> impl Iterator<Item = &'static Difference> {
         let (release, profile) = (self.release, self.profile);

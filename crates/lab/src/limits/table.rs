@@ -141,18 +141,22 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "cgroups",
         effect: Effect::Large,
-        missing: "Control groups (cpu.weight, cpu.max, cpuset): all tasks compete in one flat group, and \
-                  none is throttled by a quota.",
-        changes: "Shares between containers or services, and every delay that a quota causes. rt-app files \
-                  with a taskgroup are refused. Not measured.",
+        missing: "The control groups of a recording: its tasks compete in one flat group, and no limit stops \
+                  them, unless group and in say which there were, or groups: recorded. Of groups that are \
+                  there: cpusets and their partitions, clamps of utilisation, groups of real-time tasks, moves \
+                  from group to group during a run; 6.18 and later throttle whole queues, as before it, and not \
+                  each task as it returns to user mode.",
+        changes: "Shares between containers or services that a recording had, and every delay that a limit \
+                  causes. A task that holds a lock of the kernel is stopped with its queue. Not measured.",
         profiles: ALL,
         source: "deadline-groups B2, B7, B10",
     },
     Limit {
         name: "autogroup",
         effect: Effect::Large,
-        missing: "Autogroup: one group for each session, on in the kernels of Debian, Ubuntu and Fedora \
-                  since 2.6.38.",
+        missing: "Autogroup, unless it is asked for: one group for each session, on in the kernels of Debian, \
+                  Ubuntu and Fedora since 2.6.38. Asked for, each load is a session, a recording as a whole; \
+                  nice values of sessions are not known.",
         changes: "An interactive task beside a build in another terminal: its median wakeup latency is up to \
                   100 times too long against such recordings.",
         profiles: SINCE_3_3,
@@ -175,7 +179,9 @@ pub(super) const LIMITS: &[Limit] = &[
         name: "interrupts",
         effect: Effect::Large,
         missing: "Softirqs, threaded interrupts, RCU callbacks and workqueues: a machine file has random \
-                  stretches with interrupts off and generic kernel threads in their place.",
+                  stretches with interrupts off and generic kernel threads in their place. Only the load \
+                  `ipi_storm` has soft interrupts, in line; what one leaves undone waits for the next \
+                  interrupt, not for ksoftirqd.",
         changes: "Tails of wakeup latency. Of cyclictest's figures under load on a 6.18 machine, a quarter \
                   are within 15 %.",
         profiles: ALL,
@@ -250,7 +256,8 @@ pub(super) const LIMITS: &[Limit] = &[
         name: "tick_rate",
         effect: Effect::Medium,
         missing: "A profile ticks 1000 times a second, where most distributions build for 250: name the \
-                  distribution as the kernel (debian12), or set hz=250. A recording brings its own rate.",
+                  distribution as the kernel (debian12), or set hz=250. A recording of `schedlab record` brings its own rate; beside others a warning says \
+                  that it does not show.",
         changes: "When slices end: involuntary switches of fair tasks are 59 % off at the median against \
                   recordings of 250 Hz, 6 % with hz=250.",
         profiles: ALL,

@@ -7,6 +7,7 @@ mod tasks;
 
 use crate::LoadSpec;
 use crate::experiment::Experiment;
+use crate::groups;
 pub(crate) use log_head::log_head;
 use machine::{CountedFrom, DecisionCount, Outcome, Situation, TaskOutcome, WakePaths};
 use scheduler::{Nanos, Pid};
@@ -64,6 +65,7 @@ pub(crate) fn assemble(parts: &Parts<'_>) -> RunResult {
         window: outcome.window.as_ref().map(|measured| window(measured.window, start)),
         tasks: tasks::results(figures.tasks, &replay::tasks(parts.loads), figures.end),
         cpus: figures.cpus.to_vec(),
+        groups: groups::results(&outcome.groups, &outcome.tasks),
         totals: *figures.totals,
         loads: loads(parts),
         replay,

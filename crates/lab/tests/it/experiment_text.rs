@@ -1,8 +1,8 @@
 //! Experiments as text: whatever can be said is read back as the same, and runs the same.
 
 use lab::schema::{
-    ExperimentText, FileText, KernelChange, LoadText, MachineText, RecordedLocks, RtAppDialect, Stretch,
-    WakeupCosts,
+    ExperimentText, FileText, GroupText, KernelChange, LoadText, MachineText, MemberText, RecordedGroups,
+    RecordedLocks, RtAppDialect, Stretch, WakeupCosts,
 };
 use lab::{
     Error, Experiment, Files, KernelConfig, LoadSpec, Nanos, RunResult, TaskOptions, load_text, machine,
@@ -97,6 +97,14 @@ fn a_load_is_no_file_because_somebody_made_one_of_its_name() {
     assert!(Experiment::open(&of_loads(&["hog -n 2"], &FileText::default(), &files), &files).is_err());
 }
 
+fn group(name: &str, settings: &[&str]) -> GroupText {
+    GroupText { name: name.to_owned(), settings: settings.iter().map(|&word| word.to_owned()).collect() }
+}
+
+fn member(group: &str, task: &str) -> MemberText {
+    MemberText { group: group.to_owned(), task: task.to_owned() }
+}
+
 /// Each option by itself on top of the same experiment: written down again, with an effect on what is
 /// written.
 #[test]
@@ -121,6 +129,7 @@ fn every_option_is_in_the_text() {
     let all = [
         of_file(|file| file.dialect = RtAppDialect::RtApp),
         of_file(|file| file.locks = RecordedLocks::Recorded),
+        of_file(|file| file.groups = RecordedGroups::Recorded),
         of_file(|file| file.wakeup_costs = WakeupCosts::Machine),
         of_file(|file| file.changes = vec![vec!["policy=*=batch".to_owned()]]),
         of_file(|file| file.changes = vec![vec!["nice=*=5".to_owned()], vec!["nice=*=3".to_owned()]]),
@@ -138,6 +147,13 @@ fn every_option_is_in_the_text() {
             let change = |at_ns, setting: &str| KernelChange { at_ns, setting: setting.to_owned() };
             text.settings = vec![change(0, "search=linear"), change(7_000_001, "NO_WAKEUP_PREEMPT")];
         }),
+        of_all(|text| text.groups = vec![group("web", &["cpu.max:200000/100000", "cpu.weight:300"])]),
+        of_all(|text| text.groups = vec![group("web", &["cpu.max:200000/100000"])]),
+        of_all(|text| {
+            text.groups = vec![group("a/b", &[])];
+            text.members = vec![member("a/b", "*"), member("a", "t*")];
+        }),
+        of_all(|text| text.autogroup = true),
         of_all(|text| text.seed = u64::MAX),
         of_all(|text| text.duration_ns = None),
         of_all(|text| text.stretch = Some(Stretch { from_ns: 1_000_000, to_ns: Some(20_000_000) })),

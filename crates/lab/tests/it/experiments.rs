@@ -1,6 +1,8 @@
 //! Whole experiments through the library's front door.
 
-use lab::{Arm, Change, Error, Experiment, Files, KernelConfig, LoadSpec, Plan, Run, compare, machine};
+use lab::{
+    Arm, Change, Error, Experiment, Files, Groups, KernelConfig, LoadSpec, Plan, Run, compare, machine,
+};
 use scheduler::Nanos;
 use schema::{LoadResult, LogEvent, LogRecord, Pid};
 use std::collections::BTreeMap;
@@ -170,6 +172,7 @@ fn a_comparison_does_not_depend_on_the_number_of_threads() {
         name: name.to_owned(),
         machine: experiment.machine.clone(),
         kernel,
+        groups: Groups::default(),
         loads: experiment.loads.clone(),
     };
     let plan = Plan {
@@ -192,6 +195,7 @@ fn an_error_in_one_of_many_runs_names_the_run() {
         name: name.to_owned(),
         machine: machine("laptop", Some(cpus), &Files::new()).expect("a machine"),
         kernel: KernelConfig::default(),
+        groups: Groups::default(),
         loads: experiment.loads.clone(),
     };
     experiment.seed = 5;

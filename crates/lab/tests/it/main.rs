@@ -2,6 +2,7 @@
 
 mod experiment_text;
 mod experiments;
+mod groups;
 mod limits;
 // Stored results are also texts.
 #[cfg(all(feature = "text", feature = "threads"))]

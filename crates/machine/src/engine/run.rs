@@ -118,6 +118,7 @@ impl Machine {
             surroundings: Surroundings {
                 spawn_cpus: spawns.iter().map(|s| s.cpu).collect(),
                 outside: std::mem::take(&mut setup.outside),
+                softirqs: std::mem::take(&mut setup.softirqs),
                 ticks_at: std::mem::take(&mut setup.ticks_at),
                 kthread_wakes: wakes,
                 settings: options.settings.iter().map(|s| s.setting.clone()).collect(),
@@ -263,6 +264,11 @@ impl Sim {
     fn schedule_events(&self, options: &RunOptions, looks: &[Nanos]) {
         for (index, message) in self.surroundings.outside.iter().enumerate() {
             self.hw().at(self.leaves_at(message), OneShot::Outside(index as u32));
+        }
+        for (index, timer) in self.surroundings.softirqs.iter().enumerate() {
+            if timer.cpu.index() < self.k.cpus() {
+                self.hw().at(timer.at, OneShot::Softirq(index as u32));
+            }
         }
         for (index, setting) in options.settings.iter().enumerate() {
             self.hw().at(setting.at, OneShot::Setting(index as u32));

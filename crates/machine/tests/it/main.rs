@@ -10,6 +10,8 @@ mod paths;
 mod pi_spin;
 mod preemption;
 mod properties;
+mod rt_push_ipi;
 mod sections;
+mod softirq;
 mod speeds;
 mod windows;

@@ -5,15 +5,15 @@ use super::voice::Voice;
 use super::window::StretchOptions;
 use clap::ValueEnum;
 use lab::{
-    Change, Experiment, KernelConfig, NamedMachine, Reading, StoredResult, TaskOptions, load_text, machine,
-    machine_file, task_options,
+    Change, Experiment, KernelConfig, NamedMachine, Reading, StoredResult, TaskOptions, groups, load_text,
+    machine, machine_file, task_options,
 };
 use machine::Window;
 use report::text::Rows;
 use schedlab::files::Disk;
 use schedlab::{Error, clocks};
 use scheduler::{CpuMask, Nanos};
-use schema::{ExperimentText, FileText, KernelChange, MachineText, WakeupCosts};
+use schema::{ExperimentText, FileText, GroupText, KernelChange, MachineText, MemberText, WakeupCosts};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use workload::replay::{KnownAffinity, Override, TaskSelector};
@@ -49,6 +49,24 @@ pub struct Common {
     /// Settings take effect in the order given. A time without a unit is in seconds.
     #[arg(long, value_name = "[TIME:]SETTING", allow_hyphen_values = true)]
     set: Vec<String>,
+    /// A task group, with what is written into the files of its cgroup:
+    /// web=cpu.max:200000/100000,cpu.weight:300.
+    ///
+    /// The files are cpu.max, cpu.max.burst, cpu.weight, cpu.weight.nice, cpu.shares and cpu.idle; times are
+    /// in microseconds, as there, unless they have another unit. A path (a/b) is a group in another one,
+    /// which is made if it is not described. May be repeated.
+    #[arg(long, value_name = "NAME[=FILE:VALUE,...]", value_parser = groups::group)]
+    group: Vec<GroupText>,
+    /// Tasks that are in a group, and those that they fork: a name, a pattern of names (cc*) or a pid.
+    ///
+    /// A name is that with which a task begins, in a recording any of its names. Of several that mean a task
+    /// the last counts; a forked task that none means is where its parent is.
+    #[arg(long = "in", value_name = "NAME=TASK", value_parser = groups::member)]
+    member: Vec<MemberText>,
+    /// Each load is a session of its own with a group of its own (sched_autogroup_enabled=1), for tasks that
+    /// are in no other group.
+    #[arg(long)]
+    autogroup: bool,
     /// Simulated time, seconds without a unit [default: until the loads end; 10s where none does].
     ///
     /// Without this option the run ends when all loads that come to an end have done so, at the latest a
@@ -111,6 +129,10 @@ pub struct Common {
     /// every lock shows, and no others.
     #[arg(long, value_name = "HOW", value_enum, default_value_t = RecordedLocks::Auto)]
     locks: RecordedLocks,
+    /// Task groups of a recording: `recorded`, those that its recorder wrote down, with weights and limits;
+    /// `flat`, none but those of --group and --in.
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = RecordedGroups::Flat)]
+    groups: RecordedGroups,
     /// Leaves the work of a task of a recording out; whom it wakes and forks, it still does.
     #[arg(long, value_name = "TASK", value_parser = task_options::without)]
     without: Vec<Override>,
@@ -163,6 +185,24 @@ pub enum RecordedLocks {
     Recorded,
     /// All mutexes that show are inferred.
     Inferred,
+}
+
+/// In which task groups the tasks of a replay are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum RecordedGroups {
+    /// In none but those that are named.
+    Flat,
+    /// In those of the recording.
+    Recorded,
+}
+
+impl RecordedGroups {
+    pub fn meant(self) -> schema::RecordedGroups {
+        match self {
+            RecordedGroups::Flat => schema::RecordedGroups::Flat,
+            RecordedGroups::Recorded => schema::RecordedGroups::Recorded,
+        }
+    }
 }
 
 impl RecordedLocks {
@@ -223,13 +263,22 @@ impl Common {
     /// As text.
     fn text(&self, dumps: &[String], reading: &Reading) -> Result<ExperimentText, Error> {
         let change = |text: &String| Change::parse(text).map(|change| KernelChange::from(&change));
+        let settings = self.set.iter().filter(|word| groups::autogroup(word).is_none());
         let recorded_on = MachineText { name: self.recorded_on.clone(), ..MachineText::default() };
         let file = FileText { recorded_on: Some(recorded_on), ..reading.text() };
         Ok(ExperimentText {
             loads: self.loads.iter().map(|word| load_text(word, &file, &Disk)).collect(),
             machine: MachineText { name: self.machine.clone(), cpus: self.cpus, content: None },
             kernel: self.kernel.clone(),
-            settings: self.set.iter().map(change).collect::<Result<_, _>>()?,
+            settings: settings.map(change).collect::<Result<_, _>>()?,
+            groups: groups::on_top(&self.group, &[]),
+            members: self.member.clone(),
+            autogroup: self
+                .set
+                .iter()
+                .filter_map(|word| groups::autogroup(word))
+                .last()
+                .unwrap_or(self.autogroup),
             seed: self.seed,
             duration_ns: self.duration.map(|duration| duration.0),
             stretch: self.stretch.stretch()?,
@@ -249,6 +298,7 @@ impl Common {
                 RtAppDialect::RtApp => schema::RtAppDialect::RtApp,
             },
             locks: self.locks.meant(),
+            groups: self.groups.meant(),
             tasks: TaskOptions { affinities: self.affinity.clone(), overrides },
             wakeup_costs: match self.wakeup_costs {
                 CostsFrom::Recorded => WakeupCosts::Recorded,

@@ -5,7 +5,7 @@ use super::output::{Failure, Stream, command_line, print};
 use super::progress::Progress;
 use super::typed::Typed;
 use super::voice::Voice;
-use lab::{Arm, ExperimentText, KernelConfig, LoadSpec, NamedMachine, Plan, Reading, Settings};
+use lab::{Arm, ExperimentText, Groups, KernelConfig, LoadSpec, NamedMachine, Plan, Reading, Settings};
 use schedlab::Error;
 use schedlab::files::Disk;
 
@@ -13,9 +13,10 @@ use schedlab::files::Disk;
 ///
 /// SETTINGS are words with blanks between them: kernel=2.6.36 (or just 2.6.36), machine=NAME|FILE, cpus=N,
 /// load=FILE in place of the base's loads, policy=TASK=fifo:50 and likewise nice=, affinity=, scale= and
-/// without= for tasks of recordings, and whatever --set takes. Those of --base come on top of the
-/// options --machine, --cpus, --kernel and --set; those of each --with come on top of the base, so they say
-/// only what differs. (kernel= replaces the profile; single settings of the base stay.)
+/// without= for tasks of recordings, group= and in= as --group and --in, autogroup, and whatever --set
+/// takes. Those of --base come on top of the options --machine, --cpus, --kernel and --set; those of each
+/// --with come on top of the base, so they say only what differs. (kernel= replaces the profile; single
+/// settings of the base stay.)
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -105,6 +106,7 @@ fn arm(
         name: name.to_owned(),
         machine,
         kernel: KernelConfig::of_text(&own)?,
+        groups: Groups::of_text(&own)?,
         loads: loads.into_iter().map(|load| load.with_tasks(&settings.tasks)).collect(),
     })
 }

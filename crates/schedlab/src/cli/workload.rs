@@ -1,6 +1,6 @@
 //! `schedlab workload`: a trace as a file that people change and run again.
 
-use super::common::RecordedLocks;
+use super::common::{RecordedGroups, RecordedLocks};
 use super::output::{Failure, open};
 use lab::{DescribedMachine, LoadSpec, Reading, STANDARD_STREAM};
 use schedlab::Error;
@@ -20,13 +20,16 @@ pub struct Args {
     /// `schedlab run --help`).
     #[arg(long, value_name = "HOW", value_enum, default_value_t = RecordedLocks::Auto)]
     locks: RecordedLocks,
+    /// Task groups: `recorded`, or `flat`, without any (see `schedlab run --help`).
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = RecordedGroups::Flat)]
+    groups: RecordedGroups,
     /// Where to write the workload [default: standard output, as with `-`].
     #[arg(short, long, value_name = "FILE", default_value = STANDARD_STREAM, hide_default_value = true)]
     output: PathBuf,
 }
 
 pub fn execute(args: &Args) -> Result<(), Failure> {
-    let reading = Reading { locks: args.locks.meant(), ..Reading::default() };
+    let reading = Reading { locks: args.locks.meant(), groups: args.groups.meant(), ..Reading::default() };
     let load = LoadSpec::open_file(&args.trace, &reading, &Disk)?;
     reading.check(std::slice::from_ref(&load))?;
     let Some(text) = load.workload_text(&Disk)? else {

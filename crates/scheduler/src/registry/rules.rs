@@ -159,6 +159,7 @@ table! {
     pull_filter: PullFilter,
     push_ipi_walker: PushIpiWalker,
     rto_skip_self: RtoSkipSelf,
+    push_ipi_bail: PushIpiBail,
     double_lock: DoubleLock,
     rtmutex_spin: RtmutexSpin,
     deboost_order: DeboostOrder,

@@ -161,6 +161,8 @@ pub struct RtRq {
     next: Prio,
     overloaded: bool,
     throttled: bool,
+    /// Pushes in a row that pushed nothing because the candidate was about to run here.
+    bails: u8,
 }
 
 impl Default for RtRq {
@@ -173,6 +175,7 @@ impl Default for RtRq {
             next: Prio::NO_RT,
             overloaded: false,
             throttled: false,
+            bails: 0,
         }
     }
 }

@@ -7,7 +7,9 @@ use crate::Class;
 use crate::class::move_queued_task;
 use crate::double_lock::{DoubleLocked, double_lock_at_once};
 use crate::platform::{Access, Line, Platform};
-use crate::registry::{PostPush, PushFail, PushRevalidate, PushSource, WakeRoute, WakeVerifyTarget};
+use crate::registry::{
+    PostPush, PushFail, PushIpiBail, PushRevalidate, PushSource, WakeRoute, WakeVerifyTarget,
+};
 use crate::rq::RqGuard;
 use crate::stats::bump;
 use crate::{CpuId, Reason, TaskId};
@@ -18,18 +20,37 @@ const MAX_TRIES: usize = 3;
 /// Restarts with another candidate under `push_fail=retry3`.
 const MAX_RESTARTS: usize = 3;
 
+/// Bails in a row under `push_ipi_bail=limited`.
+const MAX_BAILS: u8 = 15;
+
 /// Pushes until nothing more can be pushed.
 pub(super) fn push_rt_tasks<'k, P: Platform>(rq: RqGuard<'k, P>) -> impl Future<Output = RqGuard<'k, P>> {
-    push(rq, HowMany::All)
+    push(rq, HowMany::All, OnBetter::Reschedule)
 }
 
 /// Pushes one task, if the queue is overloaded and a CPU with a lower priority is found.
 pub(super) fn push_rt_task<'k, P: Platform>(rq: RqGuard<'k, P>) -> impl Future<Output = RqGuard<'k, P>> {
-    push(rq, HowMany::One)
+    push(rq, HowMany::One, OnBetter::Reschedule)
 }
 
-async fn push<P: Platform>(mut rq: RqGuard<'_, P>, how_many: HowMany) -> RqGuard<'_, P> {
-    let mut push = Push { how_many, candidate: None, tries: 0, restarts: 0, over: false };
+/// As [`push_rt_tasks`], because another CPU has asked for it.
+pub(super) fn push_rt_tasks_asked<'k, P: Platform>(
+    rq: RqGuard<'k, P>,
+) -> impl Future<Output = RqGuard<'k, P>> {
+    let on_better = OnBetter::when_asked(&rq);
+    push(rq, HowMany::All, on_better)
+}
+
+/// As [`push_rt_task`], because another CPU has asked for it.
+pub(super) fn push_rt_task_asked<'k, P: Platform>(
+    rq: RqGuard<'k, P>,
+) -> impl Future<Output = RqGuard<'k, P>> {
+    let on_better = OnBetter::when_asked(&rq);
+    push(rq, HowMany::One, on_better)
+}
+
+async fn push<P: Platform>(mut rq: RqGuard<'_, P>, how_many: HowMany, on_better: OnBetter) -> RqGuard<'_, P> {
+    let mut push = Push { how_many, on_better, candidate: None, tries: 0, restarts: 0, over: false };
     while let Some(cpu) = push.next_target(&mut rq) {
         rq = match double_lock_at_once(rq, cpu) {
             Ok(locked) => push.locked(locked),
@@ -46,9 +67,30 @@ enum HowMany {
     All,
 }
 
+/// What becomes of a candidate that goes before the task that runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum OnBetter {
+    /// It is about to run here: nothing is pushed.
+    Reschedule,
+    /// It may wait here for long, as where a soft interrupt keeps the CPU: it is pushed.
+    Push,
+}
+
+impl OnBetter {
+    /// On the way of RT_PUSH_IPI, `push_ipi_bail` decides.
+    fn when_asked<P: Platform>(rq: &RqGuard<'_, P>) -> OnBetter {
+        match rq.me.k.config.rules.push_ipi_bail.get() {
+            PushIpiBail::On => OnBetter::Reschedule,
+            PushIpiBail::Limited if rq.rt.bails < MAX_BAILS => OnBetter::Reschedule,
+            PushIpiBail::Limited | PushIpiBail::Off => OnBetter::Push,
+        }
+    }
+}
+
 /// A push under way.
 struct Push {
     how_many: HowMany,
+    on_better: OnBetter,
     /// The task it is about, once that is chosen.
     candidate: Option<TaskId>,
     /// Searches for a CPU for it.
@@ -87,7 +129,10 @@ impl Push {
 
     fn choose<P: Platform>(&mut self, rq: &mut RqGuard<'_, P>, p: TaskId) {
         let me = rq.me;
-        if me.task(p).prio.get().beats(me.task(rq.curr).prio.get()) {
+        let better = me.task(p).prio.get().beats(me.task(rq.curr).prio.get());
+        let bails = better && self.on_better == OnBetter::Reschedule;
+        rq.rt.bails = if bails { rq.rt.bails.saturating_add(1) } else { 0 };
+        if bails {
             me.decide(p, Reason::PushPreempts);
             rq.resched();
             self.over = true;

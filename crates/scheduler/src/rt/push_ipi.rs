@@ -13,7 +13,7 @@
 //! A walker that is under way when the rule changes finishes as what it was: the interrupt is recognised by
 //! whose cursor stands on the interrupted CPU.
 
-use super::push::{push_rt_task, push_rt_tasks};
+use super::push::{push_rt_task_asked, push_rt_tasks_asked};
 use crate::platform::{Access, Cost, Ipi, Line, Lock, Platform};
 use crate::registry::{PushIpiWalker, PushSource, RtoSkipSelf};
 use crate::rq::RqGuard;
@@ -110,7 +110,7 @@ async fn push_all<P: Platform>(me: ThisCpu<'_, P>) {
     if has_pushable(me) {
         let mut rq = me.lock(me.id).await;
         rq.update_clock();
-        drop(push_rt_tasks(rq).await);
+        drop(push_rt_tasks_asked(rq).await);
     }
 }
 
@@ -192,7 +192,7 @@ async fn visit_for_source<P: Platform>(me: ThisCpu<'_, P>, source: CpuId) {
         if has_pushable(me) {
             let mut rq = me.lock(me.id).await;
             rq.update_clock();
-            drop(push_rt_task(rq).await);
+            drop(push_rt_task_asked(rq).await);
         }
         me.k.platform.acquire(me.id, Lock::PushWalker(source)).await;
         me.touch(Line::Rq(source), Access::Write);

@@ -72,6 +72,7 @@ fn events() -> Vec<LogEvent> {
         LogInterrupt::Message { channel: 0 },
         LogInterrupt::Device { channel: 0 },
         LogInterrupt::Settings {},
+        LogInterrupt::SoftirqTimer { timer: 0 },
         LogInterrupt::IrqsOff { source: 0, length: Nanos(20_000) },
     ];
     let mut events = vec![
@@ -92,6 +93,8 @@ fn events() -> Vec<LogEvent> {
         Decision { of, reason: "wake_stay" },
         IrqHandlerEntry { irq: interrupts[0] },
         IrqHandlerExit {},
+        SoftirqEntry {},
+        SoftirqExit {},
         SchedWakeIdleWithoutIpi { target_cpu: cpu, ipi: ipis[0], noticed: Nanos(9_000) },
         CacheRefill { from: Some(cpu), cost: Nanos(1_500) },
         Setting { setting: "NO_RT_PUSH_IPI".into() },

@@ -68,6 +68,24 @@ pub fn cpu(cpu: u32) -> CpuResult {
     }
 }
 
+/// A task group with a limit that stopped it.
+pub fn group(name: &str) -> GroupResult {
+    GroupResult {
+        name: name.to_owned(),
+        weight: Some(300),
+        max: Some(GroupLimit { quota_ns: 200_000_000, period_ns: 100_000_000, burst_ns: 50_000_000 }),
+        stat: GroupStat {
+            usage_ns: 1_234_567_000,
+            share_permille: 750,
+            nr_periods: 100,
+            nr_throttled: 31,
+            throttled_ns: 812_000_000,
+            nr_bursts: 4,
+            burst_ns: 25_000_000,
+        },
+    }
+}
+
 /// A thread of cyclictest.
 pub fn cyclictest_thread(t: u32, prio: u32) -> CyclictestThread {
     let mut histogram = UsHistogram::default();
@@ -102,6 +120,7 @@ fn experiment() -> ExperimentText {
         xxh128: Some("99aa06d3014798d86001c324468d497f".to_owned()),
         dialect: RtAppDialect::RtApp,
         locks: RecordedLocks::Recorded,
+        groups: RecordedGroups::Recorded,
         wakeup_costs: WakeupCosts::Machine,
         changes: vec![vec!["policy=make=fifo:50".to_owned(), "nice=cc*=5".to_owned()]],
         recorded_on: Some(machine.clone()),
@@ -112,6 +131,12 @@ fn experiment() -> ExperimentText {
         machine,
         kernel: Some("debian12".to_owned()),
         settings: vec![KernelChange { at_ns: 0, setting: "NO_RT_PUSH_IPI".to_owned() }],
+        groups: vec![GroupText {
+            name: "web".to_owned(),
+            settings: vec!["cpu.max:200000/100000".to_owned(), "cpu.weight:300".to_owned()],
+        }],
+        members: vec![MemberText { group: "web".to_owned(), task: "periodic".to_owned() }],
+        autogroup: true,
         seed: 42,
         duration_ns: Some(10_000_000_000),
         stretch: Some(Stretch { from_ns: 0, to_ns: Some(1_000_000_000) }),
@@ -173,6 +198,7 @@ pub fn run() -> RunResult {
             },
         ],
         cpus: vec![cpu(0), cpu(1)],
+        groups: vec![group("web")],
         totals: Totals {
             context_switches: 36_423,
             wakeups: 18_104,

@@ -151,6 +151,10 @@ pub enum LogEvent {
     },
     /// It is through with it.
     IrqHandlerExit {},
+    /// A CPU begins to work on what interrupts have left for their way out (irq:softirq_entry).
+    SoftirqEntry {},
+    /// It ends, whether that is done or waits for the next interrupt (irq:softirq_exit).
+    SoftirqExit {},
     /// A CPU asks another one, or itself, for something.
     IpiSend {
         /// Whom.

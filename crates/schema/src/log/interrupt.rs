@@ -48,6 +48,11 @@ pub enum LogInterrupt {
     },
     /// Settings have changed, and the queues are brought in line with them.
     Settings {},
+    /// A timer that raises a soft interrupt, by its number.
+    SoftirqTimer {
+        /// Which.
+        timer: u32,
+    },
     /// A stretch of the machine's noise begins, in which the CPU takes no other interrupt.
     IrqsOff {
         /// The source's number in the machine file, from 0.

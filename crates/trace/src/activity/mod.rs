@@ -74,6 +74,8 @@ impl SoftirqVec {
     pub const NET_RX: SoftirqVec = SoftirqVec(3);
     /// Completed block requests.
     pub const BLOCK: SoftirqVec = SoftirqVec(4);
+    /// Small pieces of work that interrupts leave for later.
+    pub const TASKLET: SoftirqVec = SoftirqVec(6);
     /// Load balancing.
     pub const SCHED: SoftirqVec = SoftirqVec(7);
     /// High-resolution timers that may expire in a softirq.

@@ -4,6 +4,7 @@
 //! [`BuiltLoad`], which tells the load's own results during and after the run. A load holds no state of a
 //! run, so one can be built many times, on many threads.
 
+mod boosted_owner;
 mod command;
 mod cyclictest;
 mod deadline;
@@ -12,6 +13,7 @@ mod error;
 mod fork_storm;
 mod hackbench;
 mod hog;
+mod ipi_storm;
 mod keyrepeat;
 mod make;
 mod make_times;

@@ -2,8 +2,8 @@
 
 use super::error::LoadError;
 use super::{
-    Load, cyclictest, elsewhere, fork_storm, hackbench, hog, keyrepeat, make, oltp, periodic, rt_migrate,
-    vmark, wakeup_latency,
+    Load, boosted_owner, cyclictest, elsewhere, fork_storm, hackbench, hog, ipi_storm, keyrepeat, make, oltp,
+    periodic, rt_migrate, vmark, wakeup_latency,
 };
 use clap::Command;
 use suggest::suggest;
@@ -51,10 +51,12 @@ pub fn entries() -> &'static [Entry] {
     &ENTRIES
 }
 
-const ENTRIES: [Entry; 12] = [
+const ENTRIES: [Entry; 14] = [
     cyclictest::ENTRY,
     rt_migrate::ENTRY,
     rt_migrate::LAB_ENTRY,
+    ipi_storm::ENTRY,
+    boosted_owner::ENTRY,
     hackbench::ENTRY,
     make::ENTRY,
     wakeup_latency::ENTRY,

@@ -1,12 +1,10 @@
-//! Autogroup, which is not modelled: where the recorder wrote down that it was on, the result says what that
-//! changes.
+//! Autogroup, where a replay has no groups: where the recorder wrote down that it was on, the result says
+//! what that changes.
 
+use super::groups::AUTOGROUP as SETTING;
 use super::recording::RecordedTask;
 use std::collections::BTreeSet;
 use trace::Trace;
-
-/// The setting, as the recorder writes it down.
-const SETTING: &str = "sched_autogroup_enabled";
 
 /// A sentence if autogroup was on and the recorded tasks belong to several sessions, as far as that is known.
 /// One session alone shares with nobody.
@@ -22,9 +20,9 @@ pub(super) fn warning(trace: &Trace, tasks: &[RecordedTask]) -> Option<String> {
         (false, count) => format!("{count} sessions"),
     };
     Some(format!(
-        "autogroup was on when this was recorded ({SETTING}=1), and is not modelled: there its {several} got equal shares of a \
+        "autogroup was on when this was recorded ({SETTING}=1), and the replay has no groups: there its {several} got equal shares of a \
          CPU, however many tasks each had, here every fair task competes on its own; a task that was alone in its session waits \
-         longer here beside a busy one (`schedlab explain autogroup`)"
+         longer here beside a busy one (groups: recorded)"
     ))
 }
 

@@ -19,8 +19,10 @@ impl Caveats {
     /// `uncertain_ns`: by how much its CPU times may be wrong in all.
     pub(super) fn of(trace: &Trace, recording: &Recording, repair: Repair, uncertain_ns: u64) -> Caveats {
         let mut warnings: Vec<String> = missing_switches(repair, uncertain_ns).into_iter().collect();
-        warnings.extend(quotas::warnings(trace, recording));
-        warnings.extend(autogroup::warning(trace, &recording.tasks));
+        if recording.groups.is_empty() {
+            warnings.extend(quotas::warnings(trace, recording));
+            warnings.extend(autogroup::warning(trace, &recording.tasks));
+        }
         let serious = trace.notes.iter().filter(|note| note.kind.severity() != Severity::Info);
         warnings.extend(serious.map(ToString::to_string));
         Caveats { warnings, notes: Vec::new() }

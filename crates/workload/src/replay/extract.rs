@@ -4,6 +4,7 @@ use super::affinity;
 use super::causes::{Answer, Cause, NamedDevice};
 use super::counts::Counts;
 use super::devices::{self, Requests, Served};
+use super::groups::ReplayGroups;
 use super::mutexes::{self, Mutexes};
 use super::programs;
 use super::recording::{
@@ -90,6 +91,7 @@ impl Recording {
         let messages = Vec::new();
         let ticks_at = finish.ticks.since(trace.start_ns());
         Recording {
+            groups: ReplayGroups::default(),
             cpus: trace.cpus,
             span,
             hz,

@@ -5,6 +5,7 @@ use super::devices;
 use super::ending::Ending;
 use super::fitting::{self, Fitted};
 use super::objects::RunObjects;
+use super::place::Place;
 use super::player::{PlayedTask, Shared};
 use super::reading::{KnownAffinity, Replay};
 use super::recording::{
@@ -14,9 +15,10 @@ use super::roles::{RecordedCommand, Role, Roles};
 use super::stayed;
 use super::stuck::{self, Watch};
 use super::work::Bench;
+use crate::groups::Members;
 use crate::load::{BuiltLoad, Length, Load, LoadError, Remaining, Results, seconds};
 use machine::{Arrival, ChannelSpec, Outside, Setup, ToldStep};
-use scheduler::{CpuId, CpuMask, Nanos, Pid};
+use scheduler::{CpuId, CpuMask, GroupId, Nanos, Pid};
 use schema::{LoadResult, ReplayResult, Seconds};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -63,13 +65,20 @@ pub struct ReplayedTask {
 }
 
 impl Replay {
-    fn played_tasks(&self, setup: &mut Setup, fitted: &mut Fitted) -> Result<Vec<PlayedTask>, LoadError> {
+    fn played_tasks(
+        &self,
+        setup: &mut Setup,
+        fitted: &mut Fitted,
+        place: &Place<'_>,
+    ) -> Result<Vec<PlayedTask>, LoadError> {
         let mut played_tasks = Vec::with_capacity(self.recording.tasks.len());
         let left_out = fitted.leave_out(&self.recording.tasks);
         let known = self.known_affinities();
-        for ((task, left_out), known) in self.recording.tasks.iter().zip(left_out).zip(known) {
+        let tasks = self.recording.tasks.iter().zip((0..).map(TaskIndex));
+        for (((task, index), left_out), known) in tasks.zip(left_out).zip(known) {
             let mut played = PlayedTask::new(task, self.overhead.without(task));
             played.absent |= left_out;
+            played.group = place.group_of(index, task, setup);
             match (known, task.placement.allowed, task.placement.pinned) {
                 _ if played.absent => {}
                 (Some(known), _, _) => {
@@ -231,13 +240,30 @@ impl Load for Replay {
     }
 
     fn build(&self, setup: &mut Setup) -> Result<BuiltLoad, LoadError> {
+        self.build_in(setup, &Members::none(), None)
+    }
+}
+
+impl Replay {
+    /// As [`Load::build`], with its tasks in task groups: `members` are meant by any of their recorded names;
+    /// `session` is the group of those that are in no other.
+    ///
+    /// # Errors
+    /// As [`Load::build`].
+    pub fn build_in(
+        &self,
+        setup: &mut Setup,
+        members: &Members,
+        session: Option<GroupId>,
+    ) -> Result<BuiltLoad, LoadError> {
         if self.recording.idle_polls {
             setup.hold_cpu_dma_latency();
         }
         // A trace has the kernel threads of the machine on which it was recorded.
         setup.bring_kernel_threads(self.recording.cpus as usize);
         let mut fitted = Fitted::new(self.recording.cpus as usize, setup.cpus());
-        let played_tasks = self.played_tasks(setup, &mut fitted)?;
+        let place = Place { recorded: &self.recording.groups, members, session };
+        let played_tasks = self.played_tasks(setup, &mut fitted, &place)?;
         // CPUs that the recorded machine did not have tick with its last one.
         let ticks_at = &self.recording.ticks_at;
         for cpu in 0..setup.cpus() {

@@ -46,8 +46,8 @@
 //!   [`Recording::throttles`].
 //!
 //! A recording can be written as a file that people change, and read back (`file`); single tasks can be
-//! changed without one (`overrides`). `roles` tells the recorded command from what else ran, `quotas` who had
-//! a limit then.
+//! changed without one (`overrides`). `roles` tells the recorded command from what else ran, `groups` in
+//! which task groups its tasks were, `quotas` who had a limit then.
 //!
 //! # On the machine
 //!
@@ -85,6 +85,7 @@ mod extract;
 mod fidelity;
 mod file;
 mod fitting;
+mod groups;
 mod lives;
 mod load;
 mod mutexes;
@@ -93,6 +94,7 @@ mod overhead;
 mod overrides;
 mod packets;
 mod paths;
+mod place;
 mod player;
 mod programs;
 mod quotas;
@@ -118,6 +120,7 @@ pub use ending::Ending;
 pub use fidelity::{Order, Pair, ReplayFidelity, TaskFidelity};
 pub(crate) use file::path_lines;
 pub use file::{Origin, ReadWorkload, WorkloadError, is_workload};
+pub use groups::ReplayGroups;
 pub use load::{Replayed, ReplayedTask};
 pub use overrides::{Changed, Override, WorkFactor};
 pub use reading::{KnownAffinity, ReadOptions, Replay};

@@ -9,7 +9,7 @@ use super::work::Bench;
 use crate::load::Remaining;
 use crate::program::Observer;
 use machine::{Behaviour, ChannelId, Env, Step, TaskSpec};
-use scheduler::{CpuId, CpuMask, Nanos, Nice, Pid, Policy, RtPriority, TaskId};
+use scheduler::{CpuId, CpuMask, GroupId, Nanos, Nice, Pid, Policy, RtPriority, TaskId};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -30,6 +30,8 @@ pub(super) struct PlayedTask {
     pub pinned_to: Option<Box<CpuMask>>,
     pub steps: Vec<ReplayStep>,
     pub told: Option<ToldTask>,
+    /// The task group in which it begins; `None`: that of who forks it.
+    pub group: Option<GroupId>,
     /// Where its wakeups arrive, if it has any that are not timers.
     pub channel: Option<ChannelId>,
     /// Whether its wakeups and forks by others are to be left out.
@@ -48,6 +50,7 @@ impl PlayedTask {
             pinned_to: None,
             steps,
             told: task.told,
+            group: None,
             channel: None,
             absent: task.is_stopper() || task.begin == Begin::Never,
         }
@@ -158,6 +161,7 @@ impl Shared {
         spec.policy = played.policy(played.prio);
         spec.nice = nice(played.prio);
         spec.cpus = played.cpus.as_deref().copied();
+        spec.group = played.group;
         spec.recorded_work = played.told.is_none_or(|told| told.recorded_work);
         if let Some(told) = played.told {
             // A fair task's is in its priority, where people change it.

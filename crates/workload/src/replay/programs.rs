@@ -4,6 +4,7 @@
 use super::affinity::per_cpu_thread;
 use super::counts::Counts;
 use super::file::read_path_line;
+use super::groups::ReplayGroups;
 use super::recording::{
     Begin, FairPolicy, Message, Placement, RecordedTask, Recording, ReplayStep, TaskIndex, ToldTask, Waking,
     is_stopper,
@@ -200,6 +201,7 @@ impl<'a> Reader<'a> {
             .collect();
         let counts = Counts { told: tasks.len() as u64, ..Counts::default() };
         Some(Recording {
+            groups: ReplayGroups::default(),
             cpus: self.trace.cpus,
             span: self.until?,
             rtmutex_spins: self.rtmutex_spins,

@@ -1,9 +1,10 @@
-//! Tasks of cgroups with a limit (`cpu.max`), of which there are none here.
+//! Tasks of cgroups with a limit (`cpu.max`), where a replay has no groups.
 
-use super::recording::{RecordedTask, Recording, ReplayStep, listed};
+use super::groups::of_tasks;
+use super::recording::{RecordedTask, Recording, listed};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use trace::{CpuQuota, Pid, TaskGroup, Trace};
+use trace::{CpuQuota, Trace};
 
 /// That tasks of a recording had a limit, a sentence for each group with one, and what that changes. Empty
 /// where the recorder did not write it down.
@@ -12,7 +13,7 @@ pub(super) fn warnings(trace: &Trace, recording: &Recording) -> Vec<String> {
         return Vec::new();
     }
     let mut limited: BTreeMap<&str, Limited<'_>> = BTreeMap::new();
-    for (task, group) in recording.tasks.iter().zip(groups(trace, recording)) {
+    for (task, group) in recording.tasks.iter().zip(of_tasks(trace, recording)) {
         let Some(group) = group else { continue };
         for (path, quota) in trace.host.quotas_of(&group.cgroup) {
             limited.entry(path).or_insert(Limited { quota, tasks: Vec::new() }).tasks.push(task);
@@ -33,33 +34,13 @@ impl Limited<'_> {
         let ran =
             if self.tasks.len() == 1 { "task of the recording ran" } else { "tasks of the recording ran" };
         format!(
-            "{} {ran} under a limit of {quota_us} us of CPU time in {period_us} us (cgroup {path}), {}: throttling is \
-             not modelled; where the limit stopped them they run on in the replay, are done earlier than recorded, and leave \
-             others less of the CPUs",
+            "{} {ran} under a limit of {quota_us} us of CPU time in {period_us} us (cgroup {path}), {}: the replay has \
+             no groups; where the limit stopped them they run on in it, are done earlier than recorded, and leave others less \
+             of the CPUs (groups: recorded)",
             self.tasks.len(),
             listed(&self.tasks)
         )
     }
-}
-
-/// The groups of all tasks: where the recorder does not know a task, which lived between its looks, that of
-/// its parent.
-fn groups<'a>(trace: &'a Trace, recording: &Recording) -> Vec<Option<&'a TaskGroup>> {
-    let of_process = |tgid: &Pid| trace.host.groups.get(tgid);
-    let known =
-        |pid: Pid| trace.facts.get(&pid).and_then(|facts| of_process(&facts.tgid)).or(of_process(&pid));
-    let mut groups: Vec<_> = recording.tasks.iter().map(|task| known(task.pid)).collect();
-    let mut parents: Vec<usize> = (0..groups.len()).filter(|n| groups[*n].is_some()).collect();
-    while let Some(parent) = parents.pop() {
-        let children = recording.tasks[parent].steps.iter().filter_map(ReplayStep::child);
-        for child in children.map(|child| child.index()) {
-            if groups[child].is_none() {
-                groups[child] = groups[parent];
-                parents.push(child);
-            }
-        }
-    }
-    groups
 }
 
 #[cfg(test)]
@@ -96,7 +77,7 @@ mod tests {
         let warned_of = warned(&[groups[0], groups[1], limit]);
         let [warning] = warned_of.as_slice() else { panic!("one warning: {warned_of:?}") };
         let begins = "2 tasks of the recording ran under a limit of 20000 us of CPU time in 100000 us (cgroup /a), \
-            hog (7), hog (8): throttling is not modelled";
+            hog (7), hog (8): the replay has no groups";
         assert!(warning.starts_with(begins), "{warning}");
     }
 

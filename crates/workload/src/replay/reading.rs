@@ -5,6 +5,7 @@ use super::caveats::Caveats;
 use super::ending::{Ended, Ending};
 use super::fidelity::{self, ReplayFidelity};
 use super::file::ReadWorkload;
+use super::groups::ReplayGroups;
 use super::load::Replayed;
 use super::overhead::Overhead;
 use super::overrides::{self, Changed, Override};
@@ -13,7 +14,7 @@ use super::task_selector::TaskSelector;
 use crate::run_trace::run_trace;
 use machine::{MachineSpec, WakePaths, Window};
 use scheduler::{CpuMask, Nanos};
-use schema::{LogEvent, LogRecord, RecordedLocks};
+use schema::{LogEvent, LogRecord, RecordedGroups, RecordedLocks};
 use std::fmt;
 use std::sync::Arc;
 use trace::{Stretch, Trace, infer_missing_switches};
@@ -67,11 +68,17 @@ pub struct ReadOptions {
     pub locks: RecordedLocks,
     /// The stretch of the recording with which a run is compared; it counts from the first event.
     pub window: Window,
+    /// Whether its tasks are in the groups in which they were.
+    pub groups: RecordedGroups,
 }
 
 impl Default for ReadOptions {
     fn default() -> ReadOptions {
-        ReadOptions { locks: RecordedLocks::default(), window: Window::ALL }
+        ReadOptions {
+            locks: RecordedLocks::default(),
+            window: Window::ALL,
+            groups: RecordedGroups::default(),
+        }
     }
 }
 
@@ -83,10 +90,13 @@ impl Replay {
 
     /// The same, as the user wants it.
     pub fn read(mut trace: Trace, options: ReadOptions) -> Replay {
-        let ReadOptions { locks, window } = options;
+        let ReadOptions { locks, window, groups } = options;
         let stretch = stretch(&trace, window);
         let repair = infer_missing_switches(&mut trace);
-        let recording = Recording::extract_with(&trace, locks);
+        let mut recording = Recording::extract_with(&trace, locks);
+        if groups == RecordedGroups::Recorded {
+            recording.groups = ReplayGroups::recorded(&trace, &recording);
+        }
         let accounted = Accounted::of(&trace, stretch);
         let cpu_time_uncertain_ns = accounted.uncertain_ns(repair.uncertain_ns);
         let ended = Ended::of(&trace, &recording, &accounted);

@@ -1,6 +1,7 @@
 //! What a trace says its tasks did, apart from what the scheduler made of it: one program per task.
 
 use super::counts::Counts;
+use super::groups::ReplayGroups;
 use machine::{Arrival, ChannelId, DeviceId, ForkKind, Objects, ToldStep, WakePaths};
 use scheduler::dl::DlParams;
 use scheduler::{CpuMask, MutexId, Nanos, Nice};
@@ -51,6 +52,8 @@ pub struct Recording {
     pub objects: Objects,
     /// Messages from outside to told channels.
     pub messages: Vec<Message>,
+    /// Task groups; none unless they were asked for, or stand in a workload file.
+    pub groups: ReplayGroups,
     /// What was understood and what was not.
     pub counts: Counts,
 }

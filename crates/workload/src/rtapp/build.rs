@@ -3,12 +3,13 @@
 use super::error::{Fault, RtAppError};
 use super::log::RtAppThread;
 use super::main_thread::main_thread;
-use super::model::{App, Cpus, Repeat, RtApp, Task, What};
+use super::model::{App, Cpus, Repeat, RtApp, Task, TaskGroup, What};
 use super::shared::{FORKS_LIMIT, Forks, Shared, State};
 use super::thread;
+use crate::groups::group_at;
 use crate::load::{BuiltLoad, Length, Load, LoadError, Remaining, Results, numbered};
 use machine::{ChannelId, ChannelSpec, MutexKind, Setup, TaskSpec};
-use scheduler::{CpuId, CpuMask, Nanos};
+use scheduler::{CpuId, CpuMask, GroupId, Nanos};
 use schema::{LoadResult, RtappResult};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -86,6 +87,7 @@ pub(super) fn shared(app: &RtApp, setup: &mut Setup) -> Result<Rc<Shared>, RtApp
         barriers: app.resources.parties.iter().map(|parties| setup.barrier((*parties).max(1))).collect(),
         semaphores: app.resources.semaphores.iter().map(|_| channel(setup, SEM_VALUE_MAX)).collect(),
         phase_cpus,
+        groups: app.tasks.iter().map(|task| group(task, setup)).collect(),
         remaining: Remaining::new(threads),
         state: RefCell::new(State::new(app, forks)),
     }))
@@ -126,6 +128,13 @@ fn mask(app: &App, cpus: &Cpus, count: usize) -> Result<CpuMask, RtAppError> {
         }
     }
     Ok(mask)
+}
+
+fn group(task: &Task, setup: &mut Setup) -> Option<GroupId> {
+    Some(match task.group.as_ref()? {
+        TaskGroup::Root => GroupId::ROOT,
+        TaskGroup::Below(path) => group_at(setup, path, &[]),
+    })
 }
 
 /// Forked threads cannot make channels while the machine runs, so those that may need one get it now.

@@ -124,6 +124,12 @@ pub enum Fault {
         /// What the kernel says.
         why: DlParamsError,
     },
+    /// A control group that cannot be.
+    #[error("{problem}")]
+    Group {
+        /// What is wrong, and what to write.
+        problem: String,
+    },
     /// What changes how a task is scheduled, and is not modelled.
     #[error("`{key}` asks for {what}, which is not modelled")]
     NotModelled {
@@ -254,6 +260,7 @@ impl Fault {
             Fault::NoSuchCpu { count, .. } => {
                 format!("use CPUs 0 to {}, or a machine with more", count.saturating_sub(1))
             }
+            Fault::Group { .. } => String::new(),
             Fault::TooManyThreads { .. } => "lower the `instance` counts".into(),
         }
     }

@@ -38,7 +38,10 @@
 //! limit | | `fork` | pthread_create of a named task, at most 1024 times each | the same | | `yield` |
 //! sched_yield | the same |
 //!
-//! Not modelled, and refused: clamps of utilisation, task groups. Not modelled, and said by
+//! A `taskgroup` is a task group of the machine, with what the user says of it (`groups`), or else as the
+//! kernel makes it; a phase cannot move a thread into another one.
+//!
+//! Not modelled, and refused: clamps of utilisation. Not modelled, and said by
 //! [`RtApp::notes`]: slices of fair tasks (`dl-runtime`), which only EEVDF knows, NUMA memory binding, log
 //! files. Threads start at time 0 with the policy of their task (rt-app sets it after pthread_create), there
 //! is no main thread, and the threads that are blocked when `duration` is over stay so (rt-app wakes and ends

@@ -93,6 +93,7 @@ pub(super) struct Task {
     pub repeat: Repeat,
     pub scheduling: Scheduling,
     pub cpus: Option<Cpus>,
+    pub group: Option<TaskGroup>,
     pub phases: Vec<Phase>,
     /// Timers of each instance's own; whether they are absolute.
     pub own_timers: Vec<bool>,
@@ -120,6 +121,15 @@ pub(super) struct Scheduling {
     pub policy: Policy,
     pub nice: Option<Nice>,
     pub slice: Option<Nanos>,
+}
+
+/// A `taskgroup`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum TaskGroup {
+    /// That of whoever is in no other.
+    Root,
+    /// One of this path below it.
+    Below(String),
 }
 
 /// A `cpus` array; whether the machine has them is known when the load is built.

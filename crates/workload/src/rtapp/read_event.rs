@@ -4,7 +4,7 @@ use super::RtAppDialect;
 use super::error::{Fault, RtAppError};
 use super::json::{Member, Value};
 use super::keys::{EventKey, TaskKey, task_key};
-use super::model::{Event, Names, Resources, TimerRef, What};
+use super::model::{Event, Names, Resources, TaskGroup, TimerRef, What};
 use super::note::NoteKind;
 use super::read::Reader;
 
@@ -16,6 +16,8 @@ pub(super) struct EventContext<'a> {
     pub instances: u32,
     /// Names of all tasks.
     pub names: &'a [&'a str],
+    /// The control group of the task.
+    pub group: Option<&'a TaskGroup>,
     /// Whether `iorun` writes to /dev/null.
     pub io_is_null: bool,
     pub resources: &'a mut Resources,

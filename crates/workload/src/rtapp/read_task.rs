@@ -3,10 +3,13 @@
 use super::error::{Fault, RtAppError};
 use super::json::{Member, Value};
 use super::keys::{TaskKey, nearest_task_key, task_key};
-use super::model::{CpuNumber, Cpus, Global, Phase, PolicyName, Repeat, Resources, Scheduling, Task};
+use super::model::{
+    CpuNumber, Cpus, Global, Phase, PolicyName, Repeat, Resources, Scheduling, Task, TaskGroup,
+};
 use super::note::NoteKind;
 use super::read::{LARGEST, Reader};
 use super::read_event::{EventContext, OwnTimers, event};
+use crate::groups::Group;
 use scheduler::fair::CUSTOM_SLICES;
 use scheduler::{DlParams, Nanos, Nice, Policy, RtPriority};
 
@@ -35,6 +38,8 @@ struct Properties<'m> {
     policy: Option<&'m Member>,
     priority: Option<&'m Member>,
     cpus: Option<&'m Member>,
+    /// The control group, if the file names one.
+    group: Option<&'m Member>,
     /// Parameters of SCHED_DEADLINE.
     deadline: Vec<&'m Member>,
     /// Whether it binds memory: an event to rt-app, of which nothing is left here.
@@ -81,7 +86,13 @@ fn properties<'m>(
                 found.deadline.push(member);
                 continue;
             }
-            TaskKey::UtilMin | TaskKey::UtilMax | TaskKey::TaskGroup => {
+            // rt-app's word for "where it is".
+            TaskKey::TaskGroup if reader.text(member)?.is_empty() => {
+                reader.note(NoteKind::NoUseHere, member);
+                continue;
+            }
+            TaskKey::TaskGroup => &mut found.group,
+            TaskKey::UtilMin | TaskKey::UtilMax => {
                 without_effect(reader, member, what)?;
                 continue;
             }
@@ -107,26 +118,32 @@ fn properties<'m>(
     Ok(found)
 }
 
-/// A clamp or a group is refused, unless it changes nothing.
+/// A clamp is refused, unless it changes nothing.
 fn without_effect(reader: &mut Reader, member: &Member, what: TaskKey) -> Result<(), RtAppError> {
     /// Of utilisation: a whole CPU.
     const WHOLE: i64 = 1024;
     /// rt-app's word for "as it is".
     const UNCHANGED: i64 = -1;
-    let (none, what) = match what {
-        TaskKey::TaskGroup => (reader.text(member)?.is_empty(), "a control group"),
-        _ => {
-            let clamp = reader.integer(member, UNCHANGED, WHOLE, "")?;
-            let widest = if what == TaskKey::UtilMin { 0 } else { WHOLE };
-            (clamp == UNCHANGED || clamp == widest, "a clamp of utilisation")
-        }
-    };
-    if !none {
-        let key = member.key.clone();
+    let clamp = reader.integer(member, UNCHANGED, WHOLE, "")?;
+    let widest = if what == TaskKey::UtilMin { 0 } else { WHOLE };
+    if clamp != UNCHANGED && clamp != widest {
+        let (key, what) = (member.key.clone(), "a clamp of utilisation");
         return Err(reader.fault(&member.key_span, Fault::NotModelled { key, what }));
     }
     reader.note(NoteKind::NoUseHere, member);
     Ok(())
+}
+
+/// A control group: `/` is the root.
+fn task_group(reader: &Reader, member: &Member) -> Result<TaskGroup, RtAppError> {
+    let path = reader.text(member)?;
+    if path == "/" {
+        return Ok(TaskGroup::Root);
+    }
+    match Group::new(path) {
+        Ok(group) => Ok(TaskGroup::Below(group.path().to_owned())),
+        Err(problem) => Err(reader.fault(&member.value.span, Fault::Group { problem })),
+    }
 }
 
 /// What the parameters of SCHED_DEADLINE mean under a policy.
@@ -193,11 +210,13 @@ fn task(
     let parameters = deadline_parameters(reader, policy, &given.deadline, member)?;
     let scheduling = scheduling(reader, policy, given.priority, parameters)?;
     let cpus = given.cpus.map(|m| cpus(reader, m)).transpose()?;
+    let group = given.group.map(|m| task_group(reader, m)).transpose()?;
     let mut own_timers = OwnTimers::default();
     let mut context = EventContext {
         task: member.name(),
         instances,
         names,
+        group: group.as_ref(),
         io_is_null: global.io_is_null,
         resources,
         own_timers: &mut own_timers,
@@ -235,6 +254,7 @@ fn task(
         repeat,
         scheduling,
         cpus,
+        group,
         phases,
         own_timers: own_timers.absolute,
     })
@@ -262,6 +282,12 @@ fn phase(
         given.policy.is_some() || given.priority.is_some() || parameters.slice.is_some() || deadline;
     let scheduling = changes.then(|| scheduling(reader, *current, given.priority, parameters)).transpose()?;
     let cpus = given.cpus.map(|m| cpus(reader, m)).transpose()?;
+    if let Some(moves) = given.group
+        && context.group != Some(&task_group(reader, moves)?)
+    {
+        let (key, what) = (moves.key.clone(), "another control group than its task");
+        return Err(reader.fault(&moves.key_span, Fault::NotModelled { key, what }));
+    }
     let events = events(reader, &given.events, context)?;
     if events.is_empty() && !given.binds_memory {
         return Err(reader.fault(&member.key_span, Fault::NoEvents { name: member.name().to_owned() }));

@@ -14,7 +14,7 @@ use super::log::RtAppThread;
 use super::model::{App, TimerRef};
 use crate::load::Remaining;
 use machine::{BarrierId, ChannelId};
-use scheduler::{CpuMask, MutexId, Nanos, Prio};
+use scheduler::{CpuMask, GroupId, MutexId, Nanos, Prio};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -30,6 +30,8 @@ pub(super) struct Shared {
     pub semaphores: Vec<ChannelId>,
     /// By task and phase: the CPUs that the phase, or else the task, names.
     pub phase_cpus: Vec<Vec<Option<CpuMask>>>,
+    /// By task: the group in which its threads begin; `None`: that of who starts them.
+    pub groups: Vec<Option<GroupId>>,
     /// Threads that have not ended.
     pub remaining: Remaining,
     pub state: RefCell<State>,

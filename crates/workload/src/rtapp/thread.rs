@@ -149,6 +149,7 @@ pub(super) fn spec(
         policy,
         nice: nice.unwrap_or_default(),
         cpus: Some(affinity),
+        group: shared.groups[task],
         working_set_bytes: working_set(definition, shared.app.global.mem_buffer_bytes),
         timer_slack: if policy.is_rt() { Nanos::ZERO } else { FAIR_TIMER_SLACK },
         ..TaskSpec::new(name, thread)

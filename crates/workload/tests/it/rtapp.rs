@@ -1,7 +1,7 @@
 //! rt-app files: what is read, what is refused, and what is said about it.
 
 use machine::Setup;
-use scheduler::Nanos;
+use scheduler::{GroupId, Nanos};
 use schema::LoadResult;
 use workload::load::{Length, Load, LoadError};
 use workload::rtapp::{Fault, NoteKind, RtApp, RtAppDialect, RtAppError, parse};
@@ -331,9 +331,8 @@ fn a_slice_that_no_kernel_takes_is_refused() {
 }
 
 #[test]
-fn groups_and_clamps_are_refused_unless_they_change_nothing() {
+fn clamps_are_refused_unless_they_change_nothing() {
     for (member, message) in [
-        (r#""taskgroup": "/a""#, "`taskgroup` asks for a control group, which is not modelled; remove it"),
         (r#""util_min": 5"#, "`util_min` asks for a clamp of utilisation"),
         (r#""util_max": 512"#, "`util_max` asks for a clamp of utilisation"),
         (r#""util_max": 2000"#, "`util_max` is 2000, but must be -1 to 1024"),
@@ -349,6 +348,34 @@ fn groups_and_clamps_are_refused_unless_they_change_nothing() {
     let app = accept(&task(r#""taskgroup": "", "util_min": 0, "util_max": 1024, "run": 1"#));
     assert_eq!(note(&app, NoteKind::NoUseHere), Some((3, vec!["taskgroup", "util_min", "util_max"])));
     assert!(parse(&task(r#""util_max": -1, "run": 1"#), "f", RtAppDialect::Workgen).is_ok());
+}
+
+/// The threads of a task, with those that they fork, begin in its group; `/` is the root.
+#[test]
+fn a_taskgroup_is_a_group_of_the_machine() {
+    let app = accept(
+        r#"{"tasks": {"a": {"taskgroup": "/x/y", "instance": 2, "run": 1},
+                      "b": {"taskgroup": "/", "phases": {"p": {"taskgroup": "/", "run": 1}}},
+                      "c": {"taskgroup": "x", "run": 1},
+                      "d": {"run": 1}}}"#,
+    );
+    let mut setup = Setup::new(1);
+    app.build(&mut setup).expect("it fits");
+    let paths: Vec<&str> = setup.groups().iter().map(|group| group.name.as_str()).collect();
+    assert_eq!(paths, ["x", "x/y"]);
+    let groups: Vec<_> = setup.into_tasks().into_iter().map(|task| task.spec.group).collect();
+    let [y, x, root] = [GroupId(2), GroupId(1), GroupId::ROOT].map(Some);
+    assert_eq!(groups, [y, y, root, x, None]);
+}
+
+#[test]
+fn a_group_that_cannot_be_and_a_phase_in_another_one_are_refused() {
+    let (error, marked) = refuse(&task(r#""taskgroup": "/a//b", "run": 1"#));
+    assert!(error.contains("`a//b` is no path of a group") && marked.contains("/a//b"), "{error}");
+    let moves = r#""taskgroup": "/a", "phases": {"p": {"taskgroup": "/b", "run": 1}}"#;
+    let (error, marked) = refuse(&task(moves));
+    assert!(error.contains("`taskgroup` asks for another control group than its task"), "{error}");
+    assert_eq!(marked, r#""taskgroup""#);
 }
 
 /// To rt-app a memory binding is an event, so that such a phase is not empty.

@@ -46,6 +46,8 @@ pub(crate) enum Irq {
     Outside { channel: ChannelId, by: Arrival, at: Nanos },
     /// A device reports on this channel.
     Served(ChannelId),
+    /// A timer puts work into the list of the soft interrupt, by index.
+    Softirq(u32),
     /// Settings changed: the queues are brought in line with them.
     Settings,
     /// An interrupts-off section of this length, of this source.
@@ -54,6 +56,18 @@ pub(crate) enum Irq {
 
 // It is handed on in two registers.
 const _: () = assert!(size_of::<Irq>() <= 16);
+
+/// What a CPU's soft interrupt is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Softirq {
+    /// Its list is empty.
+    #[default]
+    Empty,
+    /// There is work in its list.
+    Raised,
+    /// It works on it: whoever runs on the CPU stands still, and cannot be replaced.
+    Running,
+}
 
 /// A task that was woken and that its CPU is about to switch to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -89,6 +103,10 @@ pub(crate) struct CpuHw {
     pub halted: Cell<bool>,
     /// It serves interrupts.
     pub in_interrupt: Cell<bool>,
+    /// What its soft interrupt is about.
+    pub softirq: Cell<Softirq>,
+    /// The work that waits for it, by timer.
+    pub softirq_list: RefCell<VecDeque<u32>>,
     /// Interrupts that wait to be served.
     pub pending: RefCell<VecDeque<Irq>>,
     /// What interrupts that wait have taken from the guest on their way, and will have, once they are served.
@@ -133,6 +151,8 @@ impl CpuHw {
             ticks: Cell::new(false),
             halted: Cell::new(false),
             in_interrupt: Cell::new(false),
+            softirq: Cell::default(),
+            softirq_list: RefCell::default(),
             pending: RefCell::default(),
             stolen: Cell::new(Nanos::ZERO),
             by_tick: RefCell::default(),

@@ -22,7 +22,7 @@ mod transfers;
 mod wake_paths;
 
 pub use bare::bare_engine;
-pub(crate) use cpu::{Arriving, Irq, Mode, Point};
+pub(crate) use cpu::{Arriving, Irq, Mode, Point, Softirq};
 pub(crate) use hw::{Hw, Parts};
 pub(crate) use pace::{Fraction, Occupant, Rate};
 pub(crate) use queue::Slot;

@@ -17,6 +17,8 @@ pub(crate) enum OneShot {
     Setting(u32),
     /// A message from outside arrives, by index.
     Outside(u32),
+    /// A timer expires that raises a soft interrupt, by index.
+    Softirq(u32),
     /// A device has served a request and reports so on this channel.
     Served(ChannelId),
     /// A snapshot is to be taken.

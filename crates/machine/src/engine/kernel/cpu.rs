@@ -1,7 +1,7 @@
 //! What a CPU does all its life: serve interrupts, reschedule when asked, run the current task, idle.
 
 use super::sim::Sim;
-use crate::engine::hardware::{Hw, Mode};
+use crate::engine::hardware::{Hw, Mode, Softirq};
 use crate::engine::userland::{Next, Rest};
 use scheduler::rq::Resched;
 use scheduler::schedule::{Entry, schedule};
@@ -18,6 +18,9 @@ pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
         sim.check();
         while !ctx.pending.borrow().is_empty() {
             sim.interrupts(me).await;
+            if ctx.softirq.get() == Softirq::Raised {
+                sim.softirq(me).await;
+            }
         }
         let curr = me.curr();
         let asked = sim.k.rq(id).published.resched.get();

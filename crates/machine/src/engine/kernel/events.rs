@@ -97,6 +97,11 @@ impl Sim {
                     }
                 }
             }
+            OneShot::Softirq(index) => {
+                let spec = &self.surroundings.softirqs[index as usize];
+                self.hw().at(self.hw().now.get() + spec.every.max(Nanos(1)), OneShot::Softirq(index));
+                self.hw().raise(spec.cpu, Irq::Softirq(index))
+            }
             OneShot::Served(channel) => self.hw().raise(self.near(channel), Irq::Served(channel)),
             OneShot::Setting(index) => {
                 let setting = &self.surroundings.settings[index as usize];

@@ -121,7 +121,7 @@ impl Sim {
 
     /// The time of a run has passed; the work that was done in it.
     #[inline]
-    fn book(&self, me: ThisCpu<'_, Hw>, run: Run) -> Nanos {
+    pub fn book(&self, me: ThisCpu<'_, Hw>, run: Run) -> Nanos {
         let cpu = self.hw().cpu(me.id);
         let time = self.hw().now.get().saturating_sub(run.start).min(run.time);
         cpu.busy.set(cpu.busy.get() + time);

@@ -70,6 +70,11 @@ impl Sim {
                     self.ipi(me, ipi).await;
                 }
                 Irq::Notice(ipi) => self.ipi(me, ipi).await,
+                Irq::Softirq(timer) => {
+                    timer_fired = true;
+                    self.hw().charge_work(costs.timer_expiry);
+                    self.raise_softirq(me.id, timer);
+                }
                 Irq::Settings => rt::rules_changed(me).await,
                 Irq::RtPeriod => {
                     if let Some(again) = rt::sched_rt_period_timer(me).await {

@@ -8,6 +8,7 @@ mod interrupts;
 mod kthreads;
 mod preemption;
 mod sim;
+mod softirq;
 mod steps;
 mod switched;
 mod ticks;

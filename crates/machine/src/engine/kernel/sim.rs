@@ -6,6 +6,7 @@ use crate::engine::observe::{Observed, View};
 use crate::engine::userland::{Caller, Userland};
 use crate::group::GroupSpec;
 use crate::setup::Outside;
+use crate::softirq::SoftirqSpec;
 use scheduler::{CpuId, Nanos, Scheduler, TaskId, ThisCpu};
 
 /// See the module's head.
@@ -25,6 +26,7 @@ pub(crate) struct Surroundings {
     /// Where each task of the setup wants to start.
     pub spawn_cpus: Vec<Option<CpuId>>,
     pub outside: Vec<Outside>,
+    pub softirqs: Vec<SoftirqSpec>,
     /// A tick of each CPU, where the setup says one.
     pub ticks_at: Vec<Option<Nanos>>,
     /// Which kernel threads wake by what happens on a CPU.

@@ -3,7 +3,7 @@
 //! a pointer when it is off.
 
 use super::view::View;
-use crate::engine::hardware::Mode;
+use crate::engine::hardware::{Mode, Softirq};
 use crate::engine::record::Watch;
 use crate::engine::userland::Activity;
 use crate::outcome::{RunError, TaskOutcome};
@@ -42,7 +42,7 @@ fn acts_on_requests(watch: &Watch, view: View<'_>) -> Option<Violation> {
         let curr = rq.curr.get();
         let activity = view.user.tasks.with_known(curr, |t| t.activity);
         let in_kernel = matches!(activity, Some(Activity::Kernel { .. }));
-        let acts = rq.need_resched() && (preemptible || !in_kernel);
+        let acts = rq.need_resched() && (preemptible || !in_kernel) && !view.is_in_softirq(*cpu);
         let since = &watch.asked_since[cpu.index()];
         let asked_at = if acts { since.get().or(Some(now)) } else { None };
         since.set(asked_at);
@@ -84,11 +84,16 @@ fn time_adds_up(view: View<'_>, finished: &[TaskOutcome], idle_or_user: &CpuMask
 }
 
 impl View<'_> {
+    /// Whether nothing that is asked of a CPU is looked at until its soft interrupt ends.
+    fn is_in_softirq(self, cpu: CpuId) -> bool {
+        self.hw().cpu(cpu).softirq.get() == Softirq::Running
+    }
+
     /// The CPUs on which no kernel path is under way and no interrupt is pending.
     fn idle_or_user(self) -> CpuMask {
         let quiet = |cpu: &CpuId| {
             let takes_interrupts = self.hw().cpu(*cpu).mode.get() == Mode::Interruptible;
-            takes_interrupts && self.hw().cpu(*cpu).pending.borrow().is_empty()
+            takes_interrupts && !self.is_in_softirq(*cpu) && self.hw().cpu(*cpu).pending.borrow().is_empty()
         };
         self.k.online.iter().filter(quiet).collect()
     }

@@ -4,8 +4,8 @@ use super::scenario::{Op, Price, Scenario, Shape};
 use super::script::{Feeder, Script, Shared, Sink, Waker, nice, policy};
 use machine::{
     ByDistance, ChannelSpec, ExitedTasks, GroupSpec, IrqOff, KthreadNoise, Machine, MachineSpec, MutexKind,
-    Operation, Outcome, Points, QuotaSpec, RunError, RunOptions, Setup, SnapshotPlan, Spread, Stretch,
-    TaskSpec, TimedSetting, Tracing, Woken,
+    Operation, Outcome, Points, QuotaSpec, RunError, RunOptions, Setup, SnapshotPlan, SoftirqSpec,
+    SoftirqTally, Spread, Stretch, TaskSpec, TimedSetting, Tracing, Woken,
 };
 use scheduler::registry::Config;
 use scheduler::{
@@ -203,6 +203,16 @@ fn setup(scenario: &Scenario, cpus: u16) -> Setup {
         task.working_set_bytes = 1_000 * n as u64;
         task.group = Some(groups[(scenario.seed >> 8) as usize % (n + 3) % groups.len()]);
         setup.spawn(Nanos::from_micros(plan.start.into()), task);
+    }
+    if let Some(plan) = scenario.softirq {
+        let every = Nanos::from_micros(plan.every.into());
+        setup.softirq(SoftirqSpec {
+            cpu: CpuId(plan.cpu % cpus),
+            at: every,
+            every,
+            work: Nanos::from_micros(plan.work.into()),
+            tally: SoftirqTally::default(),
+        });
     }
     helpers(scenario, &shared, &mut setup);
     setup

@@ -18,6 +18,8 @@ pub struct Scenario {
     /// For each mutex whether it inherits priorities.
     pub mutexes: Vec<bool>,
     pub tasks: Vec<TaskPlan>,
+    /// A timer that raises soft interrupts.
+    pub softirq: Option<SoftirqPlan>,
     pub seed: u64,
 }
 
@@ -54,6 +56,16 @@ pub enum Price {
     Dear,
     /// As usual, with late timers, interrupts held off and kernel threads.
     Noisy,
+}
+
+/// A timer that raises soft interrupts; its CPU is taken modulo how many there are.
+#[derive(Clone, Copy, Debug)]
+pub struct SoftirqPlan {
+    pub cpu: u16,
+    /// In µs.
+    pub every: u32,
+    /// In µs.
+    pub work: u32,
 }
 
 /// One task.
@@ -148,9 +160,10 @@ pub fn any_scenario() -> impl Strategy<Value = Scenario> {
         vec((0u32..60_000, later_setting()), 0..4),
         vec(any::<bool>(), 1..4),
         vec(task(), 1..14),
+        softirq(),
         any::<u64>(),
     )
-        .prop_map(|((shape, price, kernel), settings, later, mutexes, tasks, seed)| Scenario {
+        .prop_map(|((shape, price, kernel), settings, later, mutexes, tasks, softirq, seed)| Scenario {
             shape,
             price,
             kernel,
@@ -158,6 +171,7 @@ pub fn any_scenario() -> impl Strategy<Value = Scenario> {
             later,
             mutexes,
             tasks,
+            softirq,
             seed,
         })
         .prop_map(Scenario::with_room_for_deadlines)
@@ -192,6 +206,16 @@ fn shape() -> impl Strategy<Value = Shape> {
         (1u16..=4).prop_map(Shape::Threads),
         (2u16..=3, 1u16..=4, any::<bool>()).prop_map(|(nodes, cpus, far)| Shape::Nodes { nodes, cpus, far }),
     ]
+}
+
+/// In every fourth scenario; there is always time left for those who run on its CPU.
+fn softirq() -> impl Strategy<Value = Option<SoftirqPlan>> {
+    let plan = (0u16..12, 1_000u32..5_000, 1u32..300).prop_map(|(cpu, every, permille)| SoftirqPlan {
+        cpu,
+        every,
+        work: every * permille / 1_000,
+    });
+    proptest::option::weighted(0.25, plan)
 }
 
 fn price() -> impl Strategy<Value = Price> {

@@ -1,6 +1,6 @@
 //! Runs that are made for certain switches, where random ones would be long in coming.
 
-use super::scenario::{Budget, Op, Plan, Price, Scenario, Shape, TaskPlan};
+use super::scenario::{Budget, Op, Plan, Price, Scenario, Shape, SoftirqPlan, TaskPlan};
 
 /// All of them, the quickest first.
 pub fn stages() -> Vec<Scenario> {
@@ -14,6 +14,7 @@ pub fn stages() -> Vec<Scenario> {
         leaves_and_another_enters(),
         starved(),
         idle_before_real_time(),
+        asked_in_a_soft_interrupt(),
         messenger(),
         unbelieved_hint(),
         real_time_hogs(),
@@ -44,7 +45,7 @@ fn stage(shape: Shape, price: Price, tasks: Vec<TaskPlan>) -> Scenario {
     // A base, so that each switch decides what of later kernels is there.
     let settings = ["BASE_SLICE", "TTWU_QUEUE"].map(str::to_owned).into();
     let (kernel, later) = ("fair-base-2.6.36", Vec::new());
-    Scenario { shape, price, kernel, settings, later, mutexes: vec![true], tasks, seed: 1 }
+    Scenario { shape, price, kernel, settings, later, mutexes: vec![true], tasks, softirq: None, seed: 1 }
 }
 
 /// A waiting task is lowered to an equal that waits longer.
@@ -116,6 +117,20 @@ fn idle_before_real_time() -> Scenario {
         task(Plan::Normal, 90_000, vec![Op::Run(4_000); 5]),
     ];
     stage(Shape::Flat(1), Price::Free, tasks)
+}
+
+/// Two real-time tasks wake in a long soft interrupt, and may then run on another CPU, which is lowered again
+/// and again.
+fn asked_in_a_soft_interrupt() -> Scenario {
+    let pinned = |cpus, policy, ops| TaskPlan { cpus, ..task(policy, 0, ops) };
+    let wakes = |priority| pinned(1, Plan::Fifo(priority), vec![Op::Sleep(12_000), Op::Run(300)]);
+    let free = |whose| Op::Affinity { whose: Some(whose), cpus: u16::MAX };
+    let mut lowers = vec![Op::Sleep(13_000), free(1), free(2)];
+    lowers.extend((0..50).flat_map(|_| [Op::Run(2), Op::Sleep(20)]));
+    let hog = pinned(1, Plan::Normal, vec![Op::Run(4_000); 8]);
+    let tasks = vec![hog, wakes(3), wakes(2), pinned(2, Plan::Fifo(50), lowers)];
+    let softirq = Some(SoftirqPlan { cpu: 0, every: 10_000, work: 5_000 });
+    Scenario { softirq, ..stage(Shape::Flat(2), Price::Free, tasks) }
 }
 
 /// Two SCHED_RR tasks of one priority on one CPU.

@@ -135,6 +135,7 @@ const CONTEXT: &[(&str, &[&str])] = &[
     ("throttled_count", &["sched_rt_period_us=10000", "sched_rt_runtime_us=6000"]),
     ("push_ipi_walker", &["RT_PUSH_IPI"]),
     ("rto_skip_self", &["RT_PUSH_IPI"]),
+    ("push_ipi_bail", &["RT_PUSH_IPI"]),
     ("load_tracking", TRACKED),
     ("new_task_util", TRACKED),
     ("pelt_lag", TRACKED),

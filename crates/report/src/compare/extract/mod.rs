@@ -1,9 +1,11 @@
-//! The figures of a run, in a fixed order: what the loads report, tasks by class, the machine, tasks by name.
+//! The figures of a run, in a fixed order: what the loads report, task groups, tasks by class, the machine,
+//! tasks by name.
 
+mod groups;
 mod machine;
 mod tasks;
 
-use schema::{Figures, Measurement, RunResult};
+use schema::{Figure, Figures, Fold, Measurement, RunResult};
 
 /// All figures of a run that can be compared. Runs of the same loads give the same list, except for figures
 /// that a run may lack (the time of a load that did not finish) and for tasks that only one of them has.
@@ -14,10 +16,26 @@ pub fn measure(run: &RunResult) -> Vec<Measurement> {
     if run.window.is_none() {
         schema::measure_loads(run, &mut figures);
     }
+    groups::measure(run, &mut figures);
     tasks::measure_classes(run, &mut figures);
     machine::measure(run, &mut figures);
     tasks::measure_names(run, &mut figures);
     figures.into_list()
+}
+
+/// Those that are metrics by themselves, in their order, of all parts together.
+fn add<T>(figures: &mut Figures, declared: &[Figure<T>], parts: &[&T]) {
+    let mut declared: Vec<(u8, &Figure<T>)> =
+        declared.iter().filter_map(|figure| Some((figure.place?, figure))).collect();
+    declared.sort_by_key(|(place, _)| *place);
+    for (_, figure) in declared {
+        let values = parts.iter().map(|part| (figure.of)(part));
+        let value = match figure.fold {
+            Fold::Sum => values.sum(),
+            Fold::Max => values.max().unwrap_or(0),
+        };
+        figures.declared(figure, value);
+    }
 }
 
 #[cfg(test)]

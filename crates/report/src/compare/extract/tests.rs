@@ -165,3 +165,19 @@ fn a_change_of_settings_divides_the_worst_latency() {
     run.kernel.changes.truncate(1);
     assert_eq!(value(&run, "cyclictest.phase1.worst_latency"), None);
 }
+
+#[test]
+fn a_group_is_compared_by_its_name_in_a_whole_run_only() {
+    let mut run = example::run();
+    assert_eq!(value(&run, "groups.web.usage"), Some(1_234_567_000));
+    assert_eq!(value(&run, "groups.web.share_permille"), Some(750));
+    assert_eq!(value(&run, "groups.web.nr_throttled"), Some(31));
+    let throttled = measure(&run).into_iter().find(|one| one.metric.key == "groups.web.throttled");
+    let throttled = throttled.expect("a figure of every group").metric;
+    assert_eq!(
+        (throttled.label.as_str(), throttled.better),
+        ("group web: throttled time", schema::Better::Lower)
+    );
+    run.window = Some(schema::Window { from_ns: 0, to_ns: 1_000 });
+    assert_eq!(value(&run, "groups.web.usage"), None);
+}

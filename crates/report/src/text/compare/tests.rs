@@ -11,6 +11,7 @@ fn runs(seeds: std::ops::RangeInclusive<u64>, worst_ns: impl Fn(u64) -> u64) -> 
             run.engine.seed = seed;
             run.loads.truncate(1);
             run.replay.clear();
+            run.groups.clear();
             run.notes.clear();
             run.kernel.changes.clear();
             run.warnings.clear();

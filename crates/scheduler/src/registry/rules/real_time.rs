@@ -78,6 +78,13 @@ rules! {
         On "on" "No (2026 fix).",
         Off "off" "Yes: one overloaded CPU can keep interrupting itself.",
     }
+    PushIpiBail push_ipi_bail
+        "What does a CPU that is asked to push do if its candidate goes before the running task?"
+        "deadline-groups E1, E3" {
+        On "on" "It asks itself to reschedule, and pushes nothing.",
+        Limited "limited" "The same, 15 times in a row; then it pushes (proposed in May 2026, never merged).",
+        Off "off" "It pushes the candidate all the same (proposed in May 2026, never merged).",
+    }
     DeboostPlace deboost_place "Where does a task go in its list when its priority drops?" "rt-class 2.2" {
         Head "head" "To the head: it does not lose its turn for having held a lock (2.6.34 on).",
         Tail "tail" "To the tail.",

@@ -3,7 +3,7 @@
 use super::{check_invariants, running};
 use crate::platform::{Ipi, Line, Lock};
 use crate::testing::{Lab, Sent, cpus, fifo};
-use crate::{CpuId, CpuMask, TaskId};
+use crate::{CpuId, CpuMask, Policy, TaskId};
 use alloc::vec::Vec;
 
 fn lab(n: usize, walker: &str, settings: &[&str]) -> Lab {
@@ -261,6 +261,33 @@ fn rto_skip_self() {
         assert_eq!(hops(&lab).len(), to_itself, "{rule}");
         lab.settle();
         assert!(!lab.k.root_domain.root_walker_active(), "P18: it ends when requests stop");
+    }
+}
+
+/// deadline-groups E7.1, E7.3: a CPU whose soft interrupt goes on runs a fair task, and two real-time tasks wait
+/// there that could run elsewhere. Asked to push, it only asks itself to reschedule; as was proposed in May
+/// 2026, it pushes at once, or the sixteenth time.
+#[test]
+fn a_cpu_that_cannot_reschedule_pushes_as_push_ipi_bail_says() {
+    for (rule, pushes_at) in [("on", None), ("limited", Some(16)), ("off", Some(1))] {
+        let lab = lab(2, "root_domain", &[&alloc::format!("push_ipi_bail={rule}")]);
+        lab.spawn(Policy::Normal, 0);
+        let blocks = lab.spawn_allowed(fifo(70), 1, cpus(&[1]));
+        let waiters = [30, 20].map(|priority| lab.spawn_unsettled(fifo(priority), 0, 0, cpus(&[0])));
+        for waiter in waiters {
+            lab.run(crate::affinity::set_cpus_allowed(lab.cpu(0), waiter, CpuMask::ALL));
+        }
+        lab.block_unsettled(1);
+        let asked = deliver_next(&lab);
+        assert_eq!((asked.to, lab.running(1) == blocks), (CpuId(0), false));
+        let mut visits = 1;
+        while lab.cpu_of(waiters[0]) == 0 && visits < 100 {
+            visits += 1;
+            lab.deliver(Sent { ..asked });
+        }
+        assert_eq!((lab.cpu_of(waiters[0]) == 1).then_some(visits), pushes_at, "{rule}");
+        assert!(lab.k.rq(CpuId(0)).published.is_asked(), "{rule}: CPU 0 is still to reschedule");
+        assert_eq!(lab.k.totals.pushes.get(), u64::from(pushes_at.is_some()), "{rule}");
     }
 }
 

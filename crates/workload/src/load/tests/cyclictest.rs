@@ -174,7 +174,10 @@ fn fair_threads_have_timer_slack_and_real_time_threads_have_none() {
 #[test]
 fn refusals() {
     let cases = [
-        ("cyclictest -p 100", "cyclictest: option '--priority <PRIO>', value '100': 100 is not in 0..=99"),
+        (
+            "cyclictest -p 100",
+            "cyclictest: option '--priority <PRIO>', value '100': it is a whole number from 0 to 99",
+        ),
         (
             "cyclictest -p 2 -t 3 -Q",
             "cyclictest: thread 2 would have real-time priority 0: priorities are 1 to 99",

@@ -10,7 +10,7 @@ const TIMES: [&str; 8] = ["18446744073709551615", "213503d", "3650d", "10d", "1h
 const SIZES: [&str; 6] = ["18446744073709551615", "9223372036854775807", "1024G", "1G", "1M", "100"];
 
 fn run(command: &str) {
-    let spec = MachineSpec::builtin("laptop").and_then(|laptop| laptop.with_cpus(2)).expect("it is built in");
+    let spec = MachineSpec::builtin("laptop").and_then(|laptop| laptop.with_cpus(4)).expect("it is built in");
     let mut setup = Setup::new(spec.cpus());
     let built =
         parse(command).and_then(|load| load.build(&mut setup)).unwrap_or_else(|e| panic!("{command}: {e}"));

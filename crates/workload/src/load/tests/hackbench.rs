@@ -80,9 +80,15 @@ fn capacities_of_pipes_and_sockets() {
 #[test]
 fn refusals() {
     let cases = [
-        ("hackbench -g 0", "hackbench: option '--groups <NUM>', value '0': 0 is not in 1..=1000"),
+        (
+            "hackbench -g 0",
+            "hackbench: option '--groups <NUM>', value '0': it is a whole number from 1 to 1000",
+        ),
         ("hackbench -g 1000 -f 1000", "hackbench: 2000000 tasks are too many: at most 100000"),
-        ("hackbench -s 0", "hackbench: option '--data-size <SIZE>', value '0': 0 is not in 1..=65536"),
+        (
+            "hackbench -s 0",
+            "hackbench: option '--data-size <SIZE>', value '0': it is a whole number from 1 to 65536",
+        ),
     ];
     for (command, expected) in cases {
         assert_eq!(refusal(command), expected, "{command}");

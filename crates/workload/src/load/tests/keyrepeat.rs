@@ -120,5 +120,8 @@ fn keys_of_the_warm_up_do_not_count() {
 fn lengths_and_refusals() {
     assert_eq!(length("keyrepeat"), Length::Endless);
     assert_eq!(length("keyrepeat -D 3"), Length::Time(Nanos::from_secs(3)));
-    assert_eq!(refusal("keyrepeat -r 0"), "keyrepeat: option '--rate <HZ>', value '0': 0 is not in 1..=1000");
+    assert_eq!(
+        refusal("keyrepeat -r 0"),
+        "keyrepeat: option '--rate <HZ>', value '0': it is a whole number from 1 to 1000"
+    );
 }

@@ -115,5 +115,8 @@ fn lengths_and_refusals() {
     assert_eq!((length("make -j128"), length("make -j4 100")), (Length::Endless, Length::Work));
     let objects = "give the number of objects to build; targets have no meaning here";
     assert_eq!(refusal("make -j4 all"), format!("make: option '[OBJECTS]', value 'all': {objects}"));
-    assert_eq!(refusal("make -j0"), "make: option '--jobs <N>', value '0': 0 is not in 1..=100000");
+    assert_eq!(
+        refusal("make -j0"),
+        "make: option '--jobs <N>', value '0': it is a whole number from 1 to 100000"
+    );
 }

@@ -177,7 +177,7 @@ fn refusals() {
         ("hog -y fifo", "hog: policies fifo and rr need a priority: add -p 1 to 99"),
         ("hog -y batch -p 5", "hog: a priority needs policy fifo or rr; fair tasks have --nice"),
         ("hog --nice 20", "hog: option '--nice <NICE>', value '20': nice values are -20 to 19"),
-        ("hog -n0", "hog: option '--count <NUM>', value '0': 0 is not in 1..=100000"),
+        ("hog -n0", "hog: option '--count <NUM>', value '0': it is a whole number from 1 to 100000"),
         (
             "periodic -p 1ms -r 2ms",
             "periodic: a run time of 0.002000000 s does not fit into a period of 0.001000000 s",

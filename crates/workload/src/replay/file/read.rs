@@ -3,10 +3,12 @@
 use super::paths;
 use super::task::{Manner, ending, fact, piece, scaled, step};
 use super::told;
-use super::words::{number, read_one_line, read_policy, read_time};
+use super::words::{self, number, read_one_line, read_policy, read_time};
 use super::{MAGIC, VERSION};
+use crate::groups::Group;
 use crate::replay::Caveats;
 use crate::replay::counts::Counts;
+use crate::replay::groups::ReplayGroups;
 use crate::replay::recording::{
     Begin, FairPolicy, Message, Placement, RecordedTask, Recording, ReplayStep, TaskIndex, Waking,
 };
@@ -92,6 +94,7 @@ struct Reader {
     kernel: Option<String>,
     machine: Option<String>,
     caveats: Caveats,
+    groups: ReplayGroups,
     idle_polls: bool,
     rtmutex_spins: Option<bool>,
     throttles: bool,
@@ -121,6 +124,11 @@ impl Reader {
         };
         let index = self.tasks.len() - 1;
         let Some(task) = self.tasks.last_mut() else { return Ok(()) };
+        if word == "group" {
+            let path = Group::new(rest.trim())?.path().into();
+            self.groups.of.insert(TaskIndex(index as u32), path);
+            return Ok(());
+        }
         if fact(task, manner, word, rest.trim())? {
             if !task.steps.is_empty() {
                 return Err(format!("`{word}` is a fact of the task; facts stand before the steps"));
@@ -201,6 +209,7 @@ impl Reader {
             "kernel" => self.kernel = Some(read_one_line(rest)),
             "warning" => self.caveats.warnings.push(read_one_line(rest)),
             "note" => self.caveats.notes.push(read_one_line(rest)),
+            "group" => self.groups.described.push(words::group(rest)?),
             "idle" => self.idle_polls = idle_polls(rest)?,
             "waiters" => self.rtmutex_spins = Some(spins(rest)?),
             "throttles" => self.throttles = throttles(rest)?,
@@ -212,7 +221,7 @@ impl Reader {
             _ => {
                 return Err(format!(
                     "`{word}` is not known here; before the first task stand cpus, span, hz, ticks, command, \
-                     idle, waiters, throttles, kernel, warning, note, machine, paths, and the objects of told steps"
+                     idle, waiters, throttles, group, kernel, warning, note, machine, paths, and the objects of told steps"
                 ));
             }
         }
@@ -282,6 +291,7 @@ impl Reader {
         let missing =
             |what: &str| WorkloadError { line: lines, problem: format!("the file does not say its {what}") };
         let recording = Recording {
+            groups: self.groups,
             cpus: self.cpus.ok_or_else(|| missing("cpus"))?,
             span: self.span.ok_or_else(|| missing("span"))?,
             hz: self.hz,

@@ -1,5 +1,6 @@
 //! How times, priorities and texts are written.
 
+use crate::groups::Group;
 use crate::replay::recording::FairPolicy;
 use crate::units;
 use scheduler::Nanos;
@@ -128,6 +129,17 @@ pub(super) fn number(text: &str, least: u32, most: u32) -> Result<u32, String> {
         Ok(number) if (least..=most).contains(&number) => Ok(number),
         _ => Err(format!("`{text}` is no number from {least} to {most}")),
     }
+}
+
+/// A task group: its path, then what is written into its files, `cpu.weight:300`.
+pub(super) fn group(text: &str) -> Result<Group, String> {
+    let mut words: Vec<&str> = text.split_whitespace().collect();
+    let is_path = |word: &&str| !(word.starts_with("cpu.") && word.contains(':'));
+    let settings = words.split_off(words.iter().rposition(is_path).map_or(0, |last| last + 1));
+    let mut group = Group::new(&words.join(" "))?;
+    group.write(settings)?;
+    group.settings().check()?;
+    Ok(group)
 }
 
 #[cfg(test)]

@@ -19,6 +19,8 @@ const HEAD: &str = "\
 # Each task: its facts, then what it does, a step a line. Facts worth changing:
 #   policy   fifo 1 to 99, rr 1 to 99; nice, batch or idle -20 to 19
 #   cpus     the CPUs that it may use, such as 0-3,8; without it, all
+#   group    its task group, without it that of its parent; a line `group PATH cpu.weight:300
+#            cpu.max:20000/100000` above the first task says what a group gets
 #   work     a factor for all its CPU time, such as 150%
 #   period   of its timer: `next` waits for the next expiry, `next x3` for the third
 #   pause    a sleep of a certain length: `sleep` takes it
@@ -76,6 +78,10 @@ impl Recording {
         if self.throttles {
             text.push_str("throttles real-time\n");
         }
+        for group in &self.groups.described {
+            let words = group.words().iter().map(|word| format!(" {word}")).collect::<String>();
+            let _ = writeln!(text, "group {}{words}", one_line(group.path()));
+        }
         for line in paths::lines(&self.paths) {
             let _ = writeln!(text, "{line}");
         }
@@ -99,18 +105,21 @@ impl Recording {
             let by = if *by == Arrival::Tick { " tick" } else { "" };
             let _ = writeln!(text, "message at {} cpu {cpu} channel {}{by}", time(*at), channel.0);
         }
-        for task in &self.tasks {
-            self.task(&mut text, task);
+        for (task, index) in self.tasks.iter().zip((0..).map(TaskIndex)) {
+            self.task(&mut text, task, self.groups.of.get(&index));
         }
         text
     }
 
-    fn task(&self, text: &mut String, task: &RecordedTask) {
+    fn task(&self, text: &mut String, task: &RecordedTask, group: Option<&Box<str>>) {
         let _ = write!(text, "\ntask {} {}\n", key(task), one_line(&task.comm));
         let mut fact = |name: &str, value: String| {
             let _ = writeln!(text, "  {name} {value}");
         };
         fact("policy", policy(task.prio, task.round_robin, task.fair));
+        if let Some(group) = group {
+            fact("group", one_line(group));
+        }
         if task.round_robin && !(0..=98).contains(&task.prio) {
             fact("round-robin", "yes".to_owned());
         }

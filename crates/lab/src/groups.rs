@@ -1,0 +1,314 @@
+//! The task groups of an experiment: from words to groups of a machine.
+
+use crate::error::Error;
+use crate::kernel::{NamedKernel, Release};
+use machine::{GroupOutcome, Setup, TaskOrigin, TaskOutcome};
+use scheduler::{GroupId, Nanos};
+use schema::{ExperimentText, GroupLimit, GroupResult, GroupStat, GroupText, MemberText};
+use suggest::suggest;
+use workload::groups::{Group, Member, Members, group_at, weight_of_shares};
+use workload::replay::TaskSelector;
+
+/// The first releases with something of groups (deadline-groups B5 to B7).
+const FIRST_GROUPS: Release = Release::new(2, 6, 24);
+const FIRST_AUTOGROUP: Release = Release::new(2, 6, 38);
+const FIRST_LIMITS: Release = Release::new(3, 2, 0);
+const FIRST_BURSTS: Release = Release::new(5, 14, 0);
+const FIRST_IDLE: Release = Release::new(5, 15, 0);
+
+/// Which task groups there are, and who is in them.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Groups {
+    described: Vec<Group>,
+    members: Vec<Member>,
+    /// Whether each load has a group of its own, for tasks that are in no other.
+    autogroup: bool,
+}
+
+/// Reads `NAME`, or `NAME=FILE:VALUE,…`: `web=cpu.max:200000/100000,cpu.weight:300`.
+///
+/// # Errors
+/// No name, a file that a group has not got, a value that the kernel does not take.
+pub fn group(word: &str) -> Result<GroupText, String> {
+    let (name, settings) = word.split_once('=').unwrap_or((word, ""));
+    let mut group = Group::new(name)?;
+    group.write(settings.split(',').filter(|setting| !setting.is_empty()))?;
+    Ok(text_of(&group))
+}
+
+/// Reads `NAME=TASK`: `web=nginx`, `web=cc*`.
+///
+/// # Errors
+/// No such form.
+pub fn member(word: &str) -> Result<MemberText, String> {
+    let (name, task) = word.split_once('=').ok_or("write GROUP=TASK, such as web=nginx or web=cc*")?;
+    let whom: TaskSelector = if task == "all" { "*" } else { task }.parse()?;
+    Ok(MemberText { group: Group::new(name)?.path().to_owned(), task: whom.word() })
+}
+
+/// Reads the sysctl of autogroup, on (`autogroup`, `sched_autogroup_enabled=1`) or off; `None` for another
+/// setting.
+#[must_use]
+pub fn autogroup(word: &str) -> Option<bool> {
+    let word = word.strip_prefix("kernel.").unwrap_or(word);
+    match word.strip_prefix("sched_autogroup_enabled=").or(word.strip_prefix("autogroup=")) {
+        Some("1") => Some(true),
+        Some("0") => Some(false),
+        Some(_) => None,
+        None => (word == "autogroup").then_some(true),
+    }
+}
+
+fn text_of(group: &Group) -> GroupText {
+    GroupText { name: group.path().to_owned(), settings: group.words().to_vec() }
+}
+
+/// Groups on top of others: what is said of a group that is there is written into its files after what is
+/// there.
+#[must_use]
+pub fn on_top(own: &[GroupText], below: &[GroupText]) -> Vec<GroupText> {
+    let mut all = below.to_vec();
+    for group in own {
+        match all.iter_mut().find(|there| there.name == group.name) {
+            Some(there) => there.settings.extend(group.settings.iter().cloned()),
+            None => all.push(group.clone()),
+        }
+    }
+    all
+}
+
+impl Groups {
+    /// Those of a text.
+    ///
+    /// # Errors
+    /// A group that the kernel would not make so, a member of a group that is not there.
+    pub fn of_text(text: &ExperimentText) -> Result<Groups, Error> {
+        let mut described = Vec::new();
+        for group in on_top(&text.groups, &[]) {
+            let of = |problem| Error::Group { group: group.name.clone(), problem };
+            let mut made = Group::new(&group.name).map_err(of)?;
+            made.write(group.settings.iter().map(String::as_str)).map_err(of)?;
+            made.settings().check().map_err(of)?;
+            described.push(made);
+        }
+        let groups = Groups { described, members: Vec::new(), autogroup: text.autogroup };
+        let member = |member: &MemberText| groups.member(member);
+        Ok(Groups { members: text.members.iter().map(member).collect::<Result<_, _>>()?, ..groups })
+    }
+
+    fn member(&self, MemberText { group, task }: &MemberText) -> Result<Member, Error> {
+        let whom = task.parse().map_err(|problem| Error::Settings { word: task.clone(), problem })?;
+        let of = |problem| Error::Group { group: group.clone(), problem };
+        let path = Group::new(group).map_err(of)?.path().to_owned();
+        let is_there = |described: &Group| {
+            let below = described.path().strip_prefix(&path);
+            below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        if self.described.iter().any(is_there) {
+            return Ok(Member { whom, group: path });
+        }
+        let near = suggest(&path, self.described.iter().map(|group| group.path().to_owned()));
+        let advice =
+            near.map_or("describe it, too (group)".to_owned(), |near| format!("did you mean `{near}`?"));
+        Err(Error::Group { group: path, problem: format!("it has members and is not there; {advice}") })
+    }
+
+    /// Says them in a text.
+    pub(crate) fn into_text(&self, text: ExperimentText) -> ExperimentText {
+        let member = |member: &Member| MemberText { group: member.group.clone(), task: member.whom.word() };
+        ExperimentText {
+            groups: self.described.iter().map(text_of).collect(),
+            members: self.members.iter().map(member).collect(),
+            autogroup: self.autogroup,
+            ..text
+        }
+    }
+
+    /// Whether the user says nothing of groups.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Groups::default()
+    }
+
+    /// Refuses what the kernel has not got.
+    ///
+    /// # Errors
+    /// What it is, and since when there is such a thing.
+    pub(crate) fn check(&self, kernel: &NamedKernel) -> Result<(), Error> {
+        let release = kernel.nearest_release();
+        let any = |has: fn(&Group) -> bool| self.described.iter().find(|group| has(group)).map(Group::path);
+        let first = self.described.first().map(Group::path);
+        for (group, what, since) in [
+            (first, "task groups", FIRST_GROUPS),
+            (self.autogroup.then_some("autogroup"), "autogroup", FIRST_AUTOGROUP),
+            (any(|group| group.settings().is_limited()), "cpu.max", FIRST_LIMITS),
+            (any(|group| group.settings().has_burst()), "cpu.max.burst", FIRST_BURSTS),
+            (any(|group| group.settings().is_idle()), "cpu.idle", FIRST_IDLE),
+        ] {
+            if let Some(group) = group.filter(|_| release < since) {
+                let problem = format!("{} has no {what}: it exists since {since}", kernel.asked);
+                return Err(Error::Group { group: group.to_owned(), problem });
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes them on a machine, before its tasks.
+    pub(crate) fn make(&self, setup: &mut Setup) -> Members {
+        for group in &self.described {
+            group_at(setup, group.path(), &self.described);
+        }
+        let member = |member: &Member| (member.whom.clone(), group_at(setup, &member.group, &self.described));
+        Members::new(self.members.iter().map(member).collect::<Vec<_>>())
+    }
+
+    /// The group of a load's session, if each has one: numbers count from 1.
+    pub(crate) fn session(&self, setup: &mut Setup, number: usize) -> Option<GroupId> {
+        self.autogroup.then(|| group_at(setup, &format!("autogroup-{number}"), &[]))
+    }
+
+    /// Makes sure that each rule has met somebody.
+    ///
+    /// # Errors
+    /// The first that has not.
+    pub(crate) fn all_met(&self, members: &Members) -> Result<(), Error> {
+        match members.unmet().next().map(|place| &self.members[place]) {
+            Some(Member { whom, group }) => Err(Error::NobodyIn { group: group.clone(), whom: whom.clone() }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What groups came to, in the order in which they were made.
+pub(crate) fn results(groups: &[GroupOutcome], tasks: &[TaskOutcome]) -> Vec<GroupResult> {
+    let own = tasks.iter().filter(|task| task.origin != TaskOrigin::Machine);
+    let all = own.map(|task| task.counters.sum_exec_runtime).sum();
+    groups.iter().map(|group| result(group, above(group, groups).unwrap_or(all))).collect()
+}
+
+/// What the group above one used; `None` of one at the top.
+fn above(group: &GroupOutcome, groups: &[GroupOutcome]) -> Option<Nanos> {
+    // The root is the first of the machine's table, and not among these.
+    Some(groups.get(group.spec.parent.index().checked_sub(1)?)?.usage)
+}
+
+fn result(group: &GroupOutcome, of_all: Nanos) -> GroupResult {
+    let spec = &group.spec;
+    let limit = group.quota.unwrap_or_default();
+    GroupResult {
+        name: spec.name.clone(),
+        weight: (!spec.idle).then(|| weight_of_shares(spec.shares)),
+        max: spec.quota.map(|quota| GroupLimit {
+            quota_ns: quota.quota.0,
+            period_ns: quota.period.0,
+            burst_ns: quota.burst.0,
+        }),
+        stat: GroupStat {
+            usage_ns: group.usage.0,
+            share_permille: permille(group.usage, of_all),
+            nr_periods: limit.nr_periods,
+            nr_throttled: limit.nr_throttled,
+            throttled_ns: limit.throttled.0,
+            nr_bursts: limit.nr_bursts,
+            burst_ns: limit.burst.0,
+        },
+    }
+}
+
+/// The nearest whole number of thousandths; 0 of nothing.
+fn permille(part: Nanos, whole: Nanos) -> u64 {
+    let (part, whole) = (u128::from(part.0), u128::from(whole.0));
+    (part * 1000 + whole / 2).checked_div(whole).unwrap_or(0) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use machine::{GroupSpec, QuotaOutcome, QuotaSpec};
+
+    fn text(groups: &[&str], members: &[&str]) -> ExperimentText {
+        ExperimentText {
+            groups: groups.iter().map(|word| group(word).expect("a group")).collect(),
+            members: members.iter().map(|word| member(word).expect("a member")).collect(),
+            ..ExperimentText::default()
+        }
+    }
+
+    fn error(groups: &[&str], members: &[&str]) -> String {
+        Groups::of_text(&text(groups, members)).expect_err("refused").to_string()
+    }
+
+    #[test]
+    fn what_is_said_of_a_group_later_comes_on_top() {
+        let groups =
+            [group("web=cpu.max:200000/50000,cpu.weight:300"), group("/web=cpu.max:100000"), group("b")];
+        let groups = groups.map(|group| group.expect("legal"));
+        let all = on_top(&groups[1..], &groups[..1]);
+        assert_eq!(all.iter().map(|group| group.name.as_str()).collect::<Vec<_>>(), ["web", "b"]);
+        let experiment = ExperimentText { groups: all, ..ExperimentText::default() };
+        let groups = Groups::of_text(&experiment).expect("legal");
+        let mut setup = Setup::new(1);
+        groups.make(&mut setup);
+        let [web, _] = setup.groups() else { panic!("two groups") };
+        let [quota, period] = [100, 50].map(Nanos::from_millis);
+        assert_eq!(web.quota, Some(QuotaSpec { quota, period, burst: Nanos::ZERO }));
+        assert_eq!(web.shares, 3072);
+        assert_eq!(groups.into_text(ExperimentText::default()), experiment);
+    }
+
+    #[test]
+    fn a_member_needs_its_group() {
+        assert!(Groups::of_text(&text(&["a/b"], &["a/b=x", "a=cc*", "/a/b=7"])).is_ok());
+        let misspelt = error(&["web"], &["wbe=x"]);
+        assert_eq!(misspelt, "group wbe: it has members and is not there; did you mean `web`?");
+        assert!(error(&["database"], &["web=x"]).ends_with("describe it, too (group)"));
+        assert!(member("web").is_err() && member("web=").is_err() && member("=x").is_err());
+        assert_eq!(member("web=all").expect("legal").task, "*");
+    }
+
+    /// deadline-groups B5 to B7.
+    #[test]
+    fn what_a_kernel_has_not_got_is_refused_with_its_release() {
+        let said = |kernel: &str, word: &str| {
+            let kernel = NamedKernel::find(kernel).expect("a kernel");
+            let groups = Groups::of_text(&text(&[word], &[])).expect("legal");
+            groups.check(&kernel).err().map_or(String::new(), |error| error.to_string())
+        };
+        assert_eq!(
+            said("2.6.36", "web=cpu.max:20000"),
+            "group web: 2.6.36 has no cpu.max: it exists since 3.2"
+        );
+        assert!(said("5.10", "web=cpu.max:20000,cpu.max.burst:20000").contains("since 5.14"));
+        assert!(said("5.10", "web=cpu.idle:1").contains("since 5.15"));
+        assert!(said("2.6.23-rt5", "web").contains("since 2.6.24"));
+        for (kernel, word) in [
+            ("2.6.36", "web=cpu.weight:50"),
+            ("3.3", "web=cpu.max:20000"),
+            ("5.15", "web=cpu.idle:1"),
+            ("debian12", "web=cpu.max:20000,cpu.max.burst:20000"),
+        ] {
+            assert_eq!(said(kernel, word), "", "{kernel} {word}");
+        }
+        let autogroup = Groups { autogroup: true, ..Groups::default() };
+        let at = |kernel| autogroup.check(&NamedKernel::find(kernel).expect("a kernel")).is_ok();
+        assert!(at("2.6.38") && !at("2.6.37"));
+    }
+
+    /// deadline-groups B13.3: root{A 100 {A1 100, A2 300}, task T}: T 0.5, A1 0.125, A2 0.375.
+    #[test]
+    fn a_share_is_one_of_what_the_group_above_used() {
+        let outcome = |name: &str, parent, usage_ms| GroupOutcome {
+            spec: GroupSpec { parent: GroupId(parent), ..GroupSpec::new(name) },
+            usage: Nanos::from_millis(usage_ms),
+            quota: None,
+        };
+        let mut groups = [outcome("A", 0, 500), outcome("A/1", 1, 125), outcome("A/2", 1, 375)];
+        groups[0].quota = Some(QuotaOutcome { nr_periods: 10, ..QuotaOutcome::default() });
+        let all = Nanos::from_secs(1);
+        let told: Vec<GroupStat> =
+            groups.iter().map(|group| result(group, above(group, &groups).unwrap_or(all)).stat).collect();
+        assert_eq!(told.iter().map(|stat| stat.share_permille).collect::<Vec<_>>(), [500, 250, 750]);
+        assert_eq!((told[0].usage_ns, told[0].nr_periods), (500_000_000, 10));
+        assert_eq!(permille(Nanos::ZERO, Nanos::ZERO), 0);
+    }
+}

@@ -1,0 +1,75 @@
+//! The soft interrupt: what interrupts leave to be done on their way out (deadline-groups D2).
+//!
+//! It works on its list with interrupts on, so that others come in between and stretch it; but on behalf of
+//! nobody, so that whoever runs on the CPU stands still and no request to reschedule is looked at until it
+//! ends. A pass takes the whole list as it is; what has been put into it meanwhile gets another pass, unless
+//! somebody asks to run, or the soft interrupt has gone on for long. The kernel leaves the rest to a thread
+//! (ksoftirqd) then; here it waits for the next interrupt of the CPU, which would take it off that thread's
+//! hands anyway.
+
+use super::sim::Sim;
+use crate::engine::hardware::{Hw, Mode, Softirq};
+use crate::engine::userland::Length;
+use scheduler::{CpuId, Nanos, ThisCpu};
+use schema::LogEvent;
+
+/// Passes in a row.
+const MOST_PASSES: u32 = 10;
+
+/// After this time no further pass begins.
+const MOST_TIME: Nanos = Nanos::from_millis(2);
+
+impl Sim {
+    /// A timer puts its work into the list.
+    pub fn raise_softirq(&self, cpu: CpuId, timer: u32) {
+        self.surroundings.softirqs[timer as usize].tally.raised();
+        let hw = self.hw().cpu(cpu);
+        hw.softirq_list.borrow_mut().push_back(timer);
+        if hw.softirq.get() == Softirq::Empty {
+            hw.softirq.set(Softirq::Raised);
+        }
+    }
+
+    /// Works on the list.
+    pub async fn softirq(&self, me: ThisCpu<'_, Hw>) {
+        let cpu = self.hw().cpu(me.id);
+        cpu.softirq.set(Softirq::Running);
+        self.hw().note_detail(me.id, || LogEvent::SoftirqEntry {});
+        let began = self.hw().local_now();
+        for _ in 0..MOST_PASSES {
+            let listed = cpu.softirq_list.borrow().len();
+            for _ in 0..listed {
+                let next = cpu.softirq_list.borrow_mut().pop_front();
+                let Some(timer) = next else { break };
+                let begins = self.hw().local_now();
+                self.softirq_work(me, self.surroundings.softirqs[timer as usize].work).await;
+                let now = self.hw().local_now();
+                let tally = &self.surroundings.softirqs[timer as usize].tally;
+                tally.done(now.saturating_sub(begins), now.saturating_sub(began));
+            }
+            let is_long = self.hw().local_now().saturating_sub(began) >= MOST_TIME;
+            if cpu.softirq_list.borrow().is_empty() || is_long || me.k.rq(me.id).published.is_asked() {
+                break;
+            }
+        }
+        self.hw().note_detail(me.id, || LogEvent::SoftirqExit {});
+        let is_done = cpu.softirq_list.borrow().is_empty();
+        cpu.softirq.set(if is_done { Softirq::Empty } else { Softirq::Raised });
+    }
+
+    /// Executes that much, and serves the interrupts that come.
+    async fn softirq_work(&self, me: ThisCpu<'_, Hw>, work: Nanos) {
+        let cpu = self.hw().cpu(me.id);
+        let mut left = work;
+        while left > Nanos::ZERO {
+            let run = self.begin(me, Length::Work(left));
+            if !run.is_over {
+                self.hw().suspend(me.id, Mode::Interruptible).await;
+            }
+            left = left.saturating_sub(self.book(me, run));
+            while !cpu.pending.borrow().is_empty() {
+                self.interrupts(me).await;
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Soft interrupts that a timer raises, as a setup asks for them, and what became of them (deadline-groups D2).
+
+use scheduler::{CpuId, Nanos};
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// A pass longer than this is a soft lock-up: the kernel's watchdog reports it, as nothing else has run.
+pub const SOFT_LOCKUP: Nanos = Nanos::from_secs(20);
+
+/// A high-resolution timer of a CPU that puts work (a tasklet) into the list of that CPU's soft interrupt at
+/// each expiry. The list is worked off on the way out of the interrupt, before any task goes on: with
+/// interrupts on, and without a look at who asks to run.
+#[derive(Clone, Debug)]
+pub struct SoftirqSpec {
+    /// Whose timer it is.
+    pub cpu: CpuId,
+    /// When it expires first.
+    pub at: Nanos,
+    /// And then again and again.
+    pub every: Nanos,
+    /// What each expiry puts into the list, CPU time at full speed.
+    pub work: Nanos,
+    /// Counts what becomes of it.
+    pub tally: SoftirqTally,
+}
+
+/// Counts what became of the work of a [`SoftirqSpec`], while the run goes on.
+#[derive(Clone, Debug, Default)]
+pub struct SoftirqTally(Rc<Cell<SoftirqCounts>>);
+
+impl SoftirqTally {
+    /// What it has come to so far.
+    pub fn counts(&self) -> SoftirqCounts {
+        self.0.get()
+    }
+
+    pub(crate) fn raised(&self) {
+        self.change(|counts| counts.raised += 1);
+    }
+
+    /// A piece of work is done, `took` after it began, in a pass that began `pass` ago.
+    pub(crate) fn done(&self, took: Nanos, pass: Nanos) {
+        self.change(|counts| {
+            counts.done += 1;
+            counts.service = counts.service + took;
+            counts.longest_service = counts.longest_service.max(took);
+            counts.longest_pass = counts.longest_pass.max(pass);
+            let before = pass.saturating_sub(took);
+            counts.lockups += pass.0 / SOFT_LOCKUP.0 - before.0 / SOFT_LOCKUP.0;
+        });
+    }
+
+    fn change(&self, change: impl FnOnce(&mut SoftirqCounts)) {
+        let mut counts = self.0.get();
+        change(&mut counts);
+        self.0.set(counts);
+    }
+}
+
+/// What became of the work of a [`SoftirqSpec`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SoftirqCounts {
+    /// Pieces of work that the timer put into the list.
+    pub raised: u64,
+    /// Of these, those that are done.
+    pub done: u64,
+    /// From their begin to their end, summed: what interrupts took of it is in it.
+    pub service: Nanos,
+    /// The longest of them.
+    pub longest_service: Nanos,
+    /// The longest time for which the soft interrupt kept its CPU, up to the last piece that was done.
+    pub longest_pass: Nanos,
+    /// How often it had kept its CPU for another [`SOFT_LOCKUP`]: reports of the kernel's watchdog.
+    pub lockups: u64,
+}

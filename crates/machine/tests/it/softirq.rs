@@ -1,0 +1,90 @@
+//! Soft interrupts (deadline-groups D2, D5, E7): they go on beside all tasks, and interrupts stretch them.
+
+use crate::engine::{fifo, ideal, ms, script, us};
+use machine::{
+    Machine, MachineSpec, Outcome, RunOptions, Setup, SoftirqCounts, SoftirqSpec, SoftirqTally, Step,
+};
+use scheduler::registry::Config;
+use scheduler::{CpuId, Nanos};
+
+/// A timer of CPU 0 that raises so much work every 750 us, in a setup for `cpus` CPUs.
+fn softirq(cpus: usize, work: Nanos) -> (Setup, SoftirqTally) {
+    let (mut setup, tally) = (Setup::new(cpus), SoftirqTally::default());
+    setup.softirq(SoftirqSpec { cpu: CpuId(0), at: us(750), every: us(750), work, tally: tally.clone() });
+    (setup, tally)
+}
+
+/// For 3 s, under the checks.
+fn run(spec: MachineSpec, setup: Setup) -> Outcome {
+    let config = Config::of_profile("6.1").expect("a profile");
+    let options = RunOptions { duration: Nanos::from_secs(3), check: true, ..RunOptions::default() };
+    Machine::new(spec, config, setup, options).and_then(Machine::run).expect("a sound run")
+}
+
+fn alone(work: Nanos) -> SoftirqCounts {
+    let (mut setup, tally) = softirq(1, work);
+    setup.spawn(Nanos::ZERO, script("hog", [Step::Compute(Nanos::from_secs(3))]).0);
+    run(ideal(1), setup);
+    tally.counts()
+}
+
+/// D5 example 1, E7.6: 500 us of each 750 us are used, and nothing stays in the list.
+#[test]
+fn five_hundred_of_each_750_us_leave_nothing() {
+    let counts = alone(us(500));
+    assert_eq!(counts.raised, 4_000);
+    assert!(counts.raised - counts.done <= 1, "that of the last moment");
+    assert_eq!(counts.service, us(500) * counts.done);
+    assert_eq!((counts.longest_service, counts.longest_pass), (us(500), us(500)));
+}
+
+/// D5 example 2: what takes 1.1 ms never ends, and the list grows by 1/0.75 - 1/1.1 in each ms.
+#[test]
+fn what_takes_longer_than_the_interval_piles_up() {
+    let counts = alone(us(1_100));
+    let left = (counts.raised - counts.done) as f64 / 3.0;
+    assert!((left - 424.2).abs() < 2.0, "{left} in a second");
+    assert!(counts.longest_pass > ms(500), "a pass takes the whole list: {}", counts.longest_pass);
+}
+
+/// D5: nobody is switched to while a pass goes on, whatever the priority; and a task that is interrupted by it
+/// has done nothing meanwhile.
+#[test]
+fn a_pass_holds_up_real_time_tasks_and_the_running_one() {
+    let (mut setup, _) = softirq(1, us(500));
+    // The soft interrupt works from 0.75 to 1.25 ms, from 1.5 to 2 ms, and so on.
+    let (mut timer, woken) = script("timer", [us(900), us(1_300), us(1_999)].map(Step::SleepUntil));
+    timer.policy = fifo(99);
+    setup.spawn(Nanos::ZERO, timer);
+    let (hog, ended) = script("hog", [Step::Compute(ms(1)), Step::Compute(us(250))]);
+    setup.spawn(Nanos::ZERO, hog);
+    run(ideal(1), setup);
+    assert_eq!(woken.borrow()[1..], [us(1_250), us(1_300), ms(2)]);
+    assert_eq!(ended.borrow()[1..], [ms(2), us(2_750)], "1 ms of work in 0 to 0.75 and 1.25 to 1.5");
+}
+
+/// E7.4: interrupts that take more than a third of the CPU make the list grow, fewer do not.
+#[test]
+fn interrupts_stretch_the_work_until_it_piles_up() {
+    let left = |interval: Nanos| {
+        let (mut setup, tally) = softirq(1, us(500));
+        // Another timer, which costs 10 us each time and raises next to nothing.
+        setup.softirq(SoftirqSpec {
+            cpu: CpuId(0),
+            at: interval,
+            every: interval,
+            work: Nanos(1),
+            tally: SoftirqTally::default(),
+        });
+        setup.spawn(Nanos::ZERO, script("hog", [Step::Compute(Nanos::from_secs(3))]).0);
+        let mut spec = ideal(1);
+        spec.costs.irq_entry = us(10);
+        run(spec, setup);
+        let counts = tally.counts();
+        (counts.raised - counts.done, Nanos(counts.service.0 / counts.done))
+    };
+    let (few, stretched) = left(us(40));
+    assert!(few < 10 && stretched > us(600), "a quarter of the time: {few} left, {stretched} each");
+    let (many, _) = left(us(27));
+    assert!(many > 300, "{many} left");
+}

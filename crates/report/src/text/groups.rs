@@ -1,0 +1,69 @@
+//! The table of task groups.
+
+use super::table::{Align, Table};
+use crate::numbers::{count_u64, duration_ns, exact_duration};
+use schema::{GroupLimit, GroupResult};
+
+/// What each group was to get, what it got, and what its limit did, under the names of `cpu.stat`.
+#[must_use]
+pub fn groups(groups: &[GroupResult]) -> String {
+    if groups.is_empty() {
+        return String::new();
+    }
+    use Align::{Left, Right};
+    let mut table = Table::new(&[
+        ("\ngroup", Left),
+        ("\nweight", Right),
+        ("cpu\nmax", Right),
+        ("\nusage", Right),
+        ("\nshare", Right),
+        ("nr_\nperiods", Right),
+        ("nr_\nthrottled", Right),
+        ("\nthrottled", Right),
+        ("nr_\nbursts", Right),
+        ("\nburst", Right),
+    ]);
+    for GroupResult { name, weight, max, stat } in groups {
+        let of_limit = |text: String| if max.is_some() { text } else { "-".to_owned() };
+        table.row([
+            name.clone(),
+            weight.map_or("idle".to_owned(), |weight| weight.to_string()),
+            max.map_or("max".to_owned(), limit),
+            duration_ns(stat.usage_ns),
+            format!("{}.{:03}", stat.share_permille / 1000, stat.share_permille % 1000),
+            of_limit(count_u64(stat.nr_periods)),
+            of_limit(count_u64(stat.nr_throttled)),
+            of_limit(duration_ns(stat.throttled_ns)),
+            of_limit(count_u64(stat.nr_bursts)),
+            of_limit(duration_ns(stat.burst_ns)),
+        ]);
+    }
+    table.render()
+}
+
+fn limit(max: GroupLimit) -> String {
+    format!("{}/{}", exact_duration(max.quota_ns), exact_duration(max.period_ns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use schema::example;
+
+    #[test]
+    fn a_group_has_a_row_under_the_names_of_cpu_stat() {
+        let idle = GroupResult { weight: None, max: None, ..example::group("system.slice/backup") };
+        insta::assert_snapshot!(groups(&[example::group("web"), idle]), @r"
+                                           cpu                 nr_       nr_
+        group               weight         max usage share periods throttled throttled
+        web                    300 200ms/100ms 1.23s 0.750     100        31     812ms
+        system.slice/backup   idle         max 1.23s 0.750       -         -         -
+
+                               nr_
+        group               bursts  burst
+        web                      4 25.0ms
+        system.slice/backup      -      -
+        ");
+        assert_eq!(groups(&[]), "");
+    }
+}

@@ -1,0 +1,281 @@
+//! What is written into the files of a cgroup, with the rules by which the kernel takes it (deadline-groups
+//! B1, B6, B7).
+
+use crate::units;
+use machine::{GroupSpec, QuotaSpec};
+use scheduler::{Nanos, Nice};
+use std::ops::RangeInclusive;
+
+/// The files that decide about CPU time.
+pub const FILES: [&str; 6] =
+    ["cpu.max", "cpu.max.burst", "cpu.weight", "cpu.weight.nice", "cpu.shares", "cpu.idle"];
+
+/// What the kernel gives a group by itself.
+const DEFAULT_SHARES: u64 = 1024;
+const DEFAULT_PERIOD: Nanos = Nanos::from_millis(100);
+/// `cpu.weight` of a group with [`DEFAULT_SHARES`].
+const DEFAULT_WEIGHT: u64 = 100;
+
+const WEIGHTS: RangeInclusive<u64> = 1..=10_000;
+const SHARES: RangeInclusive<u64> = 2..=262_144;
+const PERIODS: RangeInclusive<Nanos> = Nanos::from_millis(1)..=Nanos::from_secs(1);
+const LEAST_QUOTA: Nanos = Nanos::from_millis(1);
+
+/// The files of a cgroup that decide about CPU time, as they stand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GroupSettings {
+    shares: u64,
+    idle: bool,
+    /// CPU time in each period; `None`: `max`.
+    quota: Option<Nanos>,
+    period: Nanos,
+    burst: Nanos,
+}
+
+impl Default for GroupSettings {
+    fn default() -> GroupSettings {
+        GroupSettings {
+            shares: DEFAULT_SHARES,
+            idle: false,
+            quota: None,
+            period: DEFAULT_PERIOD,
+            burst: Nanos::ZERO,
+        }
+    }
+}
+
+impl GroupSettings {
+    /// Writes a value into a file: `cpu.max:200000/100000`.
+    ///
+    /// # Errors
+    /// No such file, or a value that the kernel does not take; says which it takes.
+    pub fn write(&mut self, word: &str) -> Result<(), String> {
+        let (file, value) = word.split_once(':').unwrap_or((word, ""));
+        match file {
+            "cpu.max" => self.write_max(value),
+            "cpu.max.burst" => {
+                self.burst = time(value).map_err(|problem| format!("{file}: {problem}"))?;
+                Ok(())
+            }
+            "cpu.weight" => {
+                let weight = self.weight(file, value, WEIGHTS)?;
+                self.shares = shares_of_weight(weight);
+                Ok(())
+            }
+            "cpu.weight.nice" => {
+                self.can_be_weighed(file)?;
+                let nice = value.parse().ok().and_then(Nice::new);
+                self.shares = nice.ok_or_else(|| format!("{file} is -20 to 19, not `{value}`"))?.weight();
+                Ok(())
+            }
+            "cpu.shares" => {
+                self.shares = self.weight(file, value, SHARES)?;
+                Ok(())
+            }
+            "cpu.idle" => {
+                let idle = match value {
+                    "0" => false,
+                    "1" => true,
+                    _ => return Err(format!("cpu.idle is 0 or 1, not `{value}`")),
+                };
+                // A group that is no longer idle has the weight that the kernel gives by itself.
+                if self.idle && !idle {
+                    self.shares = DEFAULT_SHARES;
+                }
+                self.idle = idle;
+                Ok(())
+            }
+            _ => Err(format!("a group has no file `{file}`; write one of {}", FILES.join(", "))),
+        }
+    }
+
+    fn weight(&self, file: &str, value: &str, range: RangeInclusive<u64>) -> Result<u64, String> {
+        self.can_be_weighed(file)?;
+        let weight = value.parse().ok().filter(|weight| range.contains(weight));
+        weight.ok_or_else(|| format!("{file} is {} to {}, not `{value}`", range.start(), range.end()))
+    }
+
+    fn can_be_weighed(&self, file: &str) -> Result<(), String> {
+        if !self.idle {
+            return Ok(());
+        }
+        Err(format!("{file} of a group with cpu.idle:1 cannot be written (EINVAL); write cpu.idle:0 first"))
+    }
+
+    fn write_max(&mut self, value: &str) -> Result<(), String> {
+        let (quota, period) = value.split_once(['/', ' ']).map_or((value, None), |(q, p)| (q, Some(p)));
+        let wrong = |problem: String| {
+            format!("cpu.max: {problem}; write QUOTA/PERIOD in us, such as 200000/100000, or max")
+        };
+        if let Some(period) = period {
+            let period = time(period).map_err(&wrong)?;
+            if !PERIODS.contains(&period) {
+                return Err(wrong("a period is 1 ms to 1 s (EINVAL)".to_owned()));
+            }
+            self.period = period;
+        }
+        self.quota = match quota {
+            "max" => None,
+            _ => Some(time(quota).map_err(&wrong)?),
+        };
+        match self.quota {
+            Some(quota) if quota < LEAST_QUOTA => {
+                Err(wrong("a quota is at least 1 ms of CPU time in a period (EINVAL)".to_owned()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether all of it goes together.
+    ///
+    /// # Errors
+    /// A burst above the quota.
+    pub fn check(&self) -> Result<(), String> {
+        match self.quota {
+            Some(quota) if self.burst > quota => Err(format!(
+                "cpu.max.burst:{} is more than the quota of cpu.max, {} us (EINVAL); lower one or raise the \
+                 other",
+                self.burst.0 / 1_000,
+                quota.0 / 1_000
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether it has a limit.
+    #[must_use]
+    pub fn is_limited(&self) -> bool {
+        self.quota.is_some()
+    }
+
+    /// Whether it may save what it has not used.
+    #[must_use]
+    pub fn has_burst(&self) -> bool {
+        self.burst > Nanos::ZERO
+    }
+
+    /// Whether everybody else goes before it.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.idle
+    }
+
+    /// A group with these files, at the top.
+    #[must_use]
+    pub fn spec(&self, path: &str) -> GroupSpec {
+        let GroupSettings { shares, idle, quota, period, burst } = *self;
+        let quota = quota.map(|quota| QuotaSpec { quota, period, burst });
+        GroupSpec { shares, idle, quota, ..GroupSpec::new(path) }
+    }
+}
+
+/// Microseconds, as in the files; other units may be written behind a number.
+fn time(text: &str) -> Result<Nanos, String> {
+    units::duration(text, Nanos::from_micros(1)).map_err(|problem| format!("`{text}`: {problem}"))
+}
+
+/// What a `cpu.weight` weighs (deadline-groups B1).
+fn shares_of_weight(weight: u64) -> u64 {
+    (weight * DEFAULT_SHARES + DEFAULT_WEIGHT / 2) / DEFAULT_WEIGHT
+}
+
+/// The `cpu.weight` that shows for a group of these shares (deadline-groups B1).
+#[must_use]
+pub fn weight_of_shares(shares: u64) -> u64 {
+    let weight = (shares * DEFAULT_WEIGHT + DEFAULT_SHARES / 2) / DEFAULT_SHARES;
+    weight.clamp(*WEIGHTS.start(), *WEIGHTS.end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(words: &[&str]) -> Result<GroupSpec, String> {
+        let mut settings = GroupSettings::default();
+        words.iter().try_for_each(|word| settings.write(word))?;
+        settings.check()?;
+        Ok(settings.spec("web"))
+    }
+
+    fn shares(word: &str) -> u64 {
+        written(&[word]).expect("legal").shares
+    }
+
+    /// The table of deadline-groups B1.
+    #[test]
+    fn weights_are_mapped_as_the_kernel_does() {
+        let rows = [
+            (1, 10),
+            (2, 20),
+            (10, 102),
+            (50, 512),
+            (100, 1024),
+            (150, 1536),
+            (200, 2048),
+            (1000, 10_240),
+            (10_000, 102_400),
+        ];
+        for (weight, expected) in rows {
+            assert_eq!(shares(&format!("cpu.weight:{weight}")), expected, "{weight}");
+        }
+        assert_eq!((weight_of_shares(2), weight_of_shares(262_144)), (1, 10_000));
+        for weight in WEIGHTS {
+            assert_eq!(weight_of_shares(shares_of_weight(weight)), weight, "it survives the round trip");
+        }
+        for (nice, weight) in [(-20, 8668), (-10, 932), (-5, 305), (5, 33), (10, 11), (19, 1)] {
+            assert_eq!(weight_of_shares(shares(&format!("cpu.weight.nice:{nice}"))), weight, "{nice}");
+        }
+        assert_eq!(shares("cpu.weight.nice:0"), 1024);
+        assert_eq!(shares("cpu.shares:512"), 512);
+    }
+
+    #[test]
+    fn a_limit_has_the_usual_period_unless_it_says_another() {
+        let quota = |words: &[&str]| written(words).expect("legal").quota;
+        let of = |quota, period, burst| {
+            let [quota, period, burst] = [quota, period, burst].map(Nanos::from_millis);
+            Some(QuotaSpec { quota, period, burst })
+        };
+        assert_eq!(quota(&[]), None);
+        assert_eq!(quota(&["cpu.max:200000/100000"]), of(200, 100, 0));
+        assert_eq!(quota(&["cpu.max:20000 50000"]), of(20, 50, 0), "as the file itself has it");
+        assert_eq!(quota(&["cpu.max:20000"]), of(20, 100, 0));
+        assert_eq!(quota(&["cpu.max:200ms/50ms", "cpu.max.burst:100ms"]), of(200, 50, 100));
+        assert_eq!(quota(&["cpu.max:20000/50000", "cpu.max:30000"]), of(30, 50, 0), "the period stays");
+        assert_eq!(quota(&["cpu.max:20000", "cpu.max:max"]), None);
+    }
+
+    /// deadline-groups B1, B6 and B7: each EINVAL.
+    #[test]
+    fn what_the_kernel_refuses_is_refused_with_what_to_write() {
+        for (words, problem) in [
+            (&["cpu.max:999"][..], "a quota is at least 1 ms of CPU time in a period"),
+            (&["cpu.max:1000/999"], "a period is 1 ms to 1 s"),
+            (&["cpu.max:1000/1000001"], "a period is 1 ms to 1 s"),
+            (&["cpu.max:many"], "write QUOTA/PERIOD in us"),
+            (&["cpu.max"], "write QUOTA/PERIOD in us"),
+            (&["cpu.max:10000", "cpu.max.burst:10001"], "is more than the quota of cpu.max, 10000 us"),
+            (&["cpu.weight:0"], "cpu.weight is 1 to 10000, not `0`"),
+            (&["cpu.weight:10001"], "cpu.weight is 1 to 10000"),
+            (&["cpu.weight.nice:20"], "cpu.weight.nice is -20 to 19, not `20`"),
+            (&["cpu.shares:1"], "cpu.shares is 2 to 262144"),
+            (&["cpu.idle:2"], "cpu.idle is 0 or 1"),
+            (&["cpu.idle:1", "cpu.weight:5"], "write cpu.idle:0 first"),
+            (&["cpu.idle:1", "cpu.shares:5"], "write cpu.idle:0 first"),
+            (&["cpu.weigth:5"], "a group has no file `cpu.weigth`"),
+        ] {
+            let error = written(words).expect_err("refused");
+            assert!(error.contains(problem), "{words:?}: {error}");
+        }
+        assert!(written(&["cpu.max:1000/1000", "cpu.max.burst:1000"]).is_ok());
+        assert!(written(&["cpu.max.burst:1000", "cpu.max:1000/1000"]).is_ok(), "in whatever order");
+    }
+
+    #[test]
+    fn a_group_that_is_no_longer_idle_weighs_what_the_kernel_gives() {
+        let spec = written(&["cpu.weight:300", "cpu.idle:1"]).expect("legal");
+        assert!(spec.idle);
+        let spec = written(&["cpu.weight:300", "cpu.idle:1", "cpu.idle:0"]).expect("legal");
+        assert_eq!((spec.idle, spec.shares), (false, 1024));
+    }
+}

@@ -1,0 +1,234 @@
+//! ipi_storm: real-time threads that sleep and wake all the time, so that their CPUs keep asking overloaded ones
+//! to push (RT_PUSH_IPI), while those are busy with a soft interrupt.
+//!
+//! The reproducer of May 2026 (deadline-groups E2, E3): on each of the targets a timer puts a tasklet of 500 µs
+//! into the list of the soft interrupt every 750 µs, and two threads of the lowest real-time priority wait that
+//! may run on the targets only, so that these count as overloaded and nobody can help them. On every other CPU
+//! a thread of SCHED_FIFO 50 sleeps and wakes: each sleep lowers its CPU. With RT_PUSH_IPI each asks the targets
+//! to push; what that interrupt takes is missing to the tasklets.
+
+use super::command::{options, parser, usage};
+use super::error::LoadError;
+use super::progress::Remaining;
+use super::spawn::{program, rt_priority};
+use super::{BuiltLoad, Entry, Length, Load, Results};
+use crate::program::{Block, Template, Times};
+use crate::units::{micros_above_zero, seconds_above_zero};
+use machine::{Setup, SoftirqCounts, SoftirqSpec, SoftirqTally};
+use scheduler::{CpuId, CpuMask, Nanos, Policy};
+use schema::{Better, LoadResult, OwnResult};
+
+const NAME: &str = "ipi_storm";
+
+pub(super) const ENTRY: Entry = Entry {
+    name: NAME,
+    about: "Soft interrupts on overloaded CPUs, and real-time threads elsewhere whose sleeps ask these to push.",
+    ends: "Endless; with -D after that time.",
+    source: "the reproducer of 13 May 2026 for RT_PUSH_IPI (deadline-groups E2, E3)",
+    command: parser::<Options>,
+    parse,
+};
+
+/// As typed.
+#[derive(Clone, Debug, clap::Args)]
+struct Options {
+    /// CPUs with soft interrupts (2).
+    #[arg(
+        short = 't',
+        long,
+        value_name = "NUM",
+        default_value_t = 2,
+        value_parser = clap::value_parser!(u32).range(1..=64),
+    )]
+    targets: u32,
+    /// CPU time of a tasklet, microseconds without a unit (500us).
+    #[arg(short = 'w', long, value_name = "TIME", default_value = "500us", value_parser = micros_above_zero)]
+    work: Nanos,
+    /// Time from one tasklet to the next (750us).
+    #[arg(short = 'i', long, value_name = "TIME", default_value = "750us", value_parser = micros_above_zero)]
+    interval: Nanos,
+    /// Threads of SCHED_FIFO 1 for each target that may run on the targets only, and never sleep (2).
+    #[arg(long, value_name = "NUM", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=64))]
+    waiters: u32,
+    /// Endless loops of SCHED_OTHER on each target (1).
+    #[arg(long, value_name = "NUM", default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=64))]
+    hogs: u32,
+    /// Threads that sleep and wake, each on a CPU of its own (all CPUs but the targets).
+    #[arg(short = 'n', long, value_name = "NUM", value_parser = clap::value_parser!(u32).range(0..=512))]
+    drivers: Option<u32>,
+    /// Their priority under SCHED_FIFO (50).
+    #[arg(
+        short = 'P',
+        long,
+        value_name = "PRIO",
+        default_value_t = 50,
+        value_parser = clap::value_parser!(u8).range(1..=99),
+    )]
+    priority: u8,
+    /// How long each sleeps (50us).
+    #[arg(short = 's', long, value_name = "TIME", default_value = "50us", value_parser = micros_above_zero)]
+    sleep: Nanos,
+    /// How long it runs between two sleeps (2us).
+    #[arg(short = 'r', long, value_name = "TIME", default_value = "2us", value_parser = micros_above_zero)]
+    run: Nanos,
+    /// Stop after this time, seconds without a unit (endless).
+    #[arg(short = 'D', long, value_name = "TIME", value_parser = seconds_above_zero)]
+    duration: Option<Nanos>,
+}
+
+fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
+    Ok(Box::new(IpiStorm { options: options(NAME, words)? }))
+}
+
+#[derive(Debug)]
+struct IpiStorm {
+    options: Options,
+}
+
+/// The CPUs with soft interrupts: as far from each other as 47 and 95 are of 192.
+fn targets(count: u32, cpus: usize) -> Vec<CpuId> {
+    let place = |n: usize| (n * cpus / (2 * count as usize)).max(n) - 1;
+    (1..=count as usize).map(|n| CpuId(place(n) as u16)).collect()
+}
+
+impl IpiStorm {
+    fn times(&self) -> Times {
+        self.options.duration.map_or(Times::Forever, Times::For)
+    }
+
+    /// One task for the whole run.
+    fn spawn(&self, setup: &mut Setup, task: &Task<'_>, remaining: &Remaining) -> Result<(), LoadError> {
+        let block = Block::new().repeat(self.times(), task.cycle.clone()).observe(remaining.clone());
+        let mut template = Template::new(task.name, program(NAME, block)?);
+        (template.policy, template.cpus) = (task.policy, Some(task.cpus));
+        setup.spawn_on(Nanos::ZERO, Some(task.on), template.spec());
+        Ok(())
+    }
+}
+
+/// One of its tasks.
+struct Task<'a> {
+    name: &'a str,
+    policy: Policy,
+    /// Where it starts.
+    on: CpuId,
+    cpus: CpuMask,
+    cycle: Block,
+}
+
+impl Load for IpiStorm {
+    fn length(&self) -> Length {
+        self.options.duration.map_or(Length::Endless, Length::Time)
+    }
+
+    fn build(&self, setup: &mut Setup) -> Result<BuiltLoad, LoadError> {
+        let options = &self.options;
+        let cpus = setup.cpus();
+        if cpus < 2 * options.targets as usize {
+            let wanted = 2 * options.targets;
+            return Err(usage(NAME, format!("{} targets need {wanted} CPUs: add --cpus", options.targets)));
+        }
+        let targets = targets(options.targets, cpus);
+        let all_targets: CpuMask = targets.iter().copied().collect();
+        let others: Vec<CpuId> =
+            (0..cpus as u16).map(CpuId).filter(|cpu| !all_targets.contains(*cpu)).collect();
+        let drivers = options.drivers.map_or(others.len(), |n| (n as usize).min(others.len()));
+        let on_each_target = (options.waiters + options.hogs) as usize;
+        let remaining = Remaining::new((drivers + targets.len() * on_each_target) as u32);
+        let fifo = |priority: u8| rt_priority(NAME, "a thread", i64::from(priority)).map(Policy::Fifo);
+        let (lowest, drives) = (fifo(1)?, fifo(options.priority)?);
+        let computes = Block::new().run(Nanos::from_millis(10)).iteration();
+        let mut tallies = Vec::new();
+        for on in targets.iter().copied() {
+            let tally = SoftirqTally::default();
+            setup.softirq(SoftirqSpec {
+                cpu: on,
+                at: options.interval,
+                every: options.interval,
+                work: options.work,
+                tally: tally.clone(),
+            });
+            tallies.push(tally);
+            let hog = Task {
+                name: "rt_storm_hog",
+                policy: Policy::Normal,
+                on,
+                cpus: CpuMask::single(on),
+                cycle: computes.clone(),
+            };
+            for _ in 0..options.hogs {
+                self.spawn(setup, &hog, &remaining)?;
+            }
+            let waiter = Task { name: "psimon", policy: lowest, cpus: all_targets, ..hog };
+            for _ in 0..options.waiters {
+                self.spawn(setup, &waiter, &remaining)?;
+            }
+        }
+        for on in others.into_iter().take(drivers) {
+            let cycle = Block::new().run(options.run).sleep(options.sleep).iteration();
+            let driver = Task { name: "rt_storm", policy: drives, on, cpus: CpuMask::single(on), cycle };
+            self.spawn(setup, &driver, &remaining)?;
+        }
+        Ok(BuiltLoad::new(remaining, Tallies(tallies)))
+    }
+}
+
+/// Of each target.
+#[derive(Debug)]
+struct Tallies(Vec<SoftirqTally>);
+
+impl Results for Tallies {
+    fn result(&self, load: String) -> LoadResult {
+        let counts: Vec<SoftirqCounts> = self.0.iter().map(SoftirqTally::counts).collect();
+        let sum = |of: &dyn Fn(&SoftirqCounts) -> u64| counts.iter().map(of).sum::<u64>();
+        let most = |of: &dyn Fn(&SoftirqCounts) -> Nanos| counts.iter().map(of).max().unwrap_or_default().0;
+        let done = sum(&|c| c.done);
+        let service = sum(&|c| c.service.0).checked_div(done).unwrap_or(0);
+        let result = OwnResult::new(load, NAME)
+            .nanos("tasklet time", Better::Lower, service)
+            .nanos("longest tasklet", Better::Lower, most(&|c| c.longest_service))
+            .count("tasklets done", Better::Higher, done)
+            .count("tasklets left", Better::Lower, sum(&|c| c.raised - c.done))
+            .nanos("longest in softirq", Better::Lower, most(&|c| c.longest_pass))
+            .count("soft lockups", Better::Lower, sum(&|c| c.lockups));
+        LoadResult::Own(result)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_lie_as_in_the_reproducer() {
+        assert_eq!(targets(2, 192), [CpuId(47), CpuId(95)]);
+        assert_eq!(targets(1, 2), [CpuId(0)]);
+        assert_eq!(targets(4, 8), [0, 1, 2, 3].map(CpuId));
+    }
+
+    #[test]
+    fn every_other_cpu_has_a_driver_and_each_target_its_hog_and_waiters() {
+        let tasks = |words: &[&str], cpus: usize| {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            let mut setup = Setup::new(cpus);
+            parse(&words)?.build(&mut setup)?;
+            Ok::<_, LoadError>(setup.into_tasks())
+        };
+        let all = tasks(&[], 8).expect("a load");
+        let named = |name: &str| all.iter().filter(|task| task.spec.comm == name).collect::<Vec<_>>();
+        assert_eq!(
+            ["rt_storm", "psimon", "rt_storm_hog"].map(|name| named(name).len()),
+            [6, 4, 2],
+            "{} tasks",
+            all.len()
+        );
+        let both: CpuMask = [CpuId(1), CpuId(3)].into_iter().collect();
+        assert!(named("psimon").iter().all(|task| task.spec.cpus == Some(both)));
+        assert!(
+            named("rt_storm").iter().all(|task| task.spec.cpus.is_some_and(|cpus| !cpus.intersects(&both)))
+        );
+        assert_eq!(tasks(&["-n", "0", "--waiters", "0", "--hogs", "0"], 8).expect("a load").len(), 0);
+        let error = tasks(&["-t", "4"], 7).expect_err("too few CPUs").to_string();
+        assert!(error.contains("4 targets need 8 CPUs"), "{error}");
+    }
+}

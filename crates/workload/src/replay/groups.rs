@@ -1,0 +1,126 @@
+//! The task groups of a recording: which there were, as far as the recorder wrote it down, and who was in
+//! them.
+
+use super::recording::{Recording, ReplayStep, TaskIndex};
+use crate::groups::Group;
+use std::collections::BTreeMap;
+use trace::{CgroupCpu, Pid, TaskGroup, Trace};
+
+/// The setting of autogroup, as the recorder writes it down.
+pub(super) const AUTOGROUP: &str = "sched_autogroup_enabled";
+
+/// Task groups of a replay.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ReplayGroups {
+    /// What is known of them; the others are as the kernel makes them.
+    pub described: Vec<Group>,
+    /// By task, the path of the group in which it begins; who is missing begins where its parent is, or in
+    /// the root.
+    pub of: BTreeMap<TaskIndex, Box<str>>,
+}
+
+impl ReplayGroups {
+    /// Those that the recorder wrote down: control groups, and sessions where these are one group.
+    pub(super) fn recorded(trace: &Trace, recording: &Recording) -> ReplayGroups {
+        let sessions = trace.host.facts.get(AUTOGROUP).is_some_and(|on| on == "1");
+        let path = |group: &TaskGroup| match (group.cgroup.as_str(), group.autogroup) {
+            ("/", Some(session)) if sessions => Some(format!("autogroup-{session}")),
+            (path, _) => Group::new(path).ok().map(|group| group.path().to_owned()),
+        };
+        let of = (0..).map(TaskIndex).zip(of_tasks(trace, recording));
+        let of = of.filter_map(|(task, group)| Some((task, path(group?)?.into()))).collect();
+        let described = trace.host.cgroups.iter().filter_map(|(path, cpu)| described(path, *cpu)).collect();
+        ReplayGroups { described, of }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.of.is_empty()
+    }
+}
+
+/// A cgroup with what it got; `None` for one that no kernel has.
+fn described(path: &str, CgroupCpu { quota, weight, shares }: CgroupCpu) -> Option<Group> {
+    let words = [
+        quota.map(|quota| format!("cpu.max:{}/{}", quota.quota_us, quota.period_us)),
+        weight.map(|weight| format!("cpu.weight:{weight}")),
+        shares.map(|shares| format!("cpu.shares:{shares}")),
+    ];
+    let mut group = Group::new(path).ok()?;
+    group.write(words.iter().flatten().map(String::as_str)).ok()?;
+    Some(group)
+}
+
+/// The groups of all tasks: where the recorder does not know a task, which lived between its looks, that of
+/// its parent.
+pub(super) fn of_tasks<'a>(trace: &'a Trace, recording: &Recording) -> Vec<Option<&'a TaskGroup>> {
+    let of_process = |tgid: &Pid| trace.host.groups.get(tgid);
+    let known =
+        |pid: Pid| trace.facts.get(&pid).and_then(|facts| of_process(&facts.tgid)).or(of_process(&pid));
+    let mut groups: Vec<_> = recording.tasks.iter().map(|task| known(task.pid)).collect();
+    let mut parents: Vec<usize> = (0..groups.len()).filter(|n| groups[*n].is_some()).collect();
+    while let Some(parent) = parents.pop() {
+        let children = recording.tasks[parent].steps.iter().filter_map(ReplayStep::child);
+        for child in children.map(|child| child.index()) {
+            if groups[child].is_none() {
+                groups[child] = groups[parent];
+                parents.push(child);
+            }
+        }
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::groups::Members;
+    use crate::replay::{ReadOptions, Replay};
+    use machine::Setup;
+    use scheduler::GroupId;
+    use schema::RecordedGroups;
+
+    const SWITCHES: &str = " hog-7 [000] .... 1.000010: sched_process_fork: comm=hog pid=7 child_comm=hog child_pid=8\n \
+        hog-7 [000] d... 1.000020: sched_switch: prev_comm=hog prev_pid=7 prev_prio=120 prev_state=R ==> \
+        next_comm=hog next_pid=8 next_prio=120\n hog-8 [000] d... 1.000030: sched_switch: prev_comm=hog \
+        prev_pid=8 prev_prio=120 prev_state=S ==> next_comm=sh next_pid=9 next_prio=120\n";
+
+    fn replay(notes: &[&str], groups: RecordedGroups) -> Replay {
+        let marker =
+            |note: &&str| format!(" rec-5 [001] .... 1.000000: tracing_mark_write: schedlab: {note}\n");
+        let text = notes.iter().map(marker).collect::<String>() + SWITCHES;
+        let trace = trace::read(text.as_bytes()).expect("a trace");
+        Replay::read(trace, ReadOptions { groups, ..ReadOptions::default() })
+    }
+
+    /// The groups of a setup with this replay, and those of its tasks that nobody forks.
+    fn built(replay: &Replay) -> (Vec<String>, Vec<Option<GroupId>>) {
+        let mut setup = Setup::new(2);
+        replay.build_in(&mut setup, &Members::none(), None).expect("it fits");
+        let groups = setup.groups().iter().map(|group| format!("{} {}", group.name, group.shares)).collect();
+        (groups, setup.into_tasks().into_iter().map(|task| task.spec.group).collect())
+    }
+
+    const NOTES: [&str; 5] = [
+        "host sched_autogroup_enabled=1",
+        "group tgid=7 autogroup=3 cgroup=/a/b",
+        "group tgid=9 autogroup=4 cgroup=/",
+        "cgroup quota_us=20000 period_us=100000 weight=50 shares=- path=/a",
+        "cgroup quota_us=- period_us=- weight=200 shares=- path=/elsewhere",
+    ];
+
+    #[test]
+    fn recorded_groups_come_with_their_weights_and_sessions_where_there_are_none() {
+        let (groups, tasks) = built(&replay(&NOTES, RecordedGroups::Recorded));
+        assert_eq!(groups, ["a 512", "a/b 1024", "autogroup-4 1024"]);
+        assert!(tasks.contains(&Some(GroupId(2))) && tasks.contains(&Some(GroupId(3))), "{tasks:?}");
+    }
+
+    #[test]
+    fn without_being_asked_for_there_are_none_and_a_warning_says_so() {
+        let flat = replay(&NOTES, RecordedGroups::Flat);
+        assert_eq!(built(&flat).0, [""; 0]);
+        let warns = |replay: &Replay| replay.recording().groups.is_empty();
+        assert!(warns(&flat) && !warns(&replay(&NOTES, RecordedGroups::Recorded)));
+    }
+}
