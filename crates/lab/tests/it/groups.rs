@@ -129,7 +129,7 @@ fn a_burst_takes_the_throttling_away() {
     let jobs = "periodic -n 1 --period 225ms --run 45ms";
     let with = |burst: &str| {
         let described = format!("web=cpu.max:30000/100000{burst}");
-        let result = run(&text(&[jobs], 5, &[&described], &["web=periodic"])).expect("it runs");
+        let result = run(&text(&[jobs], 5, &[&described], &["web=all"])).expect("it runs");
         group(&result, "web").stat.nr_throttled
     };
     let (without, with) = (with(""), with(",cpu.max.burst:30000"));
