@@ -50,18 +50,17 @@ pub enum LoadSource {
 }
 
 impl LoadSource {
-    /// A word names a file if there is a file (or a pipe: `/dev/stdin`) of this name or it ends as such files
-    /// do. The bare name of a standard load is always that load; a file of that name is written
-    /// `./hackbench`. `-` is standard input.
+    /// A word names a file if there is a file (or a pipe: `/dev/stdin`) of this name or it ends as such
+    /// files do, or if it is a path from here (`./name`). The bare name of a standard load is always that
+    /// load; a file of that name is written `./hackbench`. `-` is standard input.
     #[must_use]
     pub fn of(text: &str, files: &dyn Sources) -> LoadSource {
         let ends_like_a_file = FILE_ENDINGS.iter().any(|ending| text.ends_with(ending));
         let is_load = load::entries().iter().any(|entry| entry.name == text);
-        if !is_load && (text == STANDARD_STREAM || ends_like_a_file || files.kind(text).is_some()) {
-            LoadSource::File
-        } else {
-            LoadSource::CommandLine
-        }
+        let is_path =
+            !text.contains(char::is_whitespace) && (text.starts_with("./") || text.starts_with("../"));
+        let is_file = text == STANDARD_STREAM || ends_like_a_file || is_path || files.kind(text).is_some();
+        if !is_load && is_file { LoadSource::File } else { LoadSource::CommandLine }
     }
 }
 

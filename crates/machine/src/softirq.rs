@@ -1,4 +1,5 @@
-//! Soft interrupts that a timer raises, as a setup asks for them, and what became of them (deadline-groups D2).
+//! Soft interrupts that a timer raises, as a setup asks for them, and what became of them (deadline-groups
+//! D2).
 
 use scheduler::{CpuId, Nanos};
 use std::cell::Cell;

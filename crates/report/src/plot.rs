@@ -254,7 +254,12 @@ impl Scale {
             (true, true) => at.exp2(),
             (false, _) => at,
         };
-        if value.fract() == 0.0 { value.to_string() } else { digits3(value) }
+        match value.abs() {
+            _ if value.fract() == 0.0 => value.to_string(),
+            // Two decimals would not tell them apart.
+            size if size < 0.1 => format!("{value:.1e}"),
+            _ => digits3(value),
+        }
     }
 }
 

@@ -51,6 +51,11 @@ pub enum Error {
         /// What was typed.
         options: Vec<String>,
     },
+    /// A result that is to be stored on standard output.
+    #[error(
+        "--save -: standard output has the result without it; give a file, or --format json in its place"
+    )]
+    SaveToStandardOutput,
     /// A command without a name.
     #[error(
         "the command to record is empty; write a program after `--`, such as schedlab record -- make -j4"

@@ -256,7 +256,8 @@ pub(super) const LIMITS: &[Limit] = &[
         name: "tick_rate",
         effect: Effect::Medium,
         missing: "A profile ticks 1000 times a second, where most distributions build for 250: name the \
-                  distribution as the kernel (debian12), or set hz=250. A recording brings its own rate.",
+                  distribution as the kernel (debian12), or set hz=250. A recording of `schedlab record` brings its own rate; beside others a warning says \
+                  that it does not show.",
         changes: "When slices end: involuntary switches of fair tasks are 59 % off at the median against \
                   recordings of 250 Hz, 6 % with hz=250.",
         profiles: ALL,

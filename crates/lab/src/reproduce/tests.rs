@@ -220,6 +220,12 @@ fn mistakes_in_a_file_are_told_with_their_place() {
         ("costs.context_switch", "costs.switch", "free parameter `context switch`"),
         ("within_percent = 60", "group = \"g\"", "no requirement says how many of the group \"g\""),
         ("within_percent = 60", "at_least = 0", "row `switches`: every figure is at least 0"),
+        (
+            "within_percent = 60",
+            "at_least = 5\nat_most = 1",
+            "row `switches`: no figure can lie within these",
+        ),
+        ("within_percent = 60", "at_most = nan", "row `switches`: no figure can lie within these"),
         ("published = [0.1, 0.05]", "", "a tolerance needs a `published` figure"),
         ("within_percent = 60", "unreached = \"x\"", "nothing is wanted of this one"),
         (

@@ -6,8 +6,8 @@ use scheduler::registry::Config;
 use scheduler::{CpuId, CpuMask, Nanos};
 
 /// E7.7, hypothesis H2: FIFO 80 spins on CPU 0, FIFO 60 on CPU 1, and on CPU 2 FIFO 90 works 0.1 ms of each
-/// 1.1 ms. A FIFO 50 task that may run on `allowed` took a PI mutex before the others came, and waits on CPU 0.
-/// At 5 ms a FIFO 77 task on CPU 2 wants the mutex. When does it get it?
+/// 1.1 ms. A FIFO 50 task that may run on `allowed` took a PI mutex before the others came, and waits on CPU
+/// 0. At 5 ms a FIFO 77 task on CPU 2 wants the mutex. When does it get it?
 fn taken_at(setting: &str, allowed: &[u16]) -> Option<Nanos> {
     let mut setup = Setup::new(3);
     let mutex = setup.mutex("m", MutexKind::Pi);
@@ -35,9 +35,9 @@ fn taken_at(setting: &str, allowed: &[u16]) -> Option<Nanos> {
     taken
 }
 
-/// The owner is boosted to 77 while it waits, and nothing is pushed for that. CPU 1 could run it. The next time
-/// that the FIFO 90 task sleeps, CPU 2 falls to something below 77: with RT_PUSH_IPI it asks CPU 0 to push, to
-/// whatever CPU; with pull it can only take for itself what may not run there.
+/// The owner is boosted to 77 while it waits, and nothing is pushed for that. CPU 1 could run it. The next
+/// time that the FIFO 90 task sleeps, CPU 2 falls to something below 77: with RT_PUSH_IPI it asks CPU 0 to
+/// push, to whatever CPU; with pull it can only take for itself what may not run there.
 #[test]
 fn a_boosted_owner_with_an_affinity_is_pushed_by_the_next_request_and_never_pulled() {
     let by_ipi = taken_at("RT_PUSH_IPI", &[0, 1]).expect("it gets the mutex");

@@ -47,8 +47,8 @@ fn what_takes_longer_than_the_interval_piles_up() {
     assert!(counts.longest_pass > ms(500), "a pass takes the whole list: {}", counts.longest_pass);
 }
 
-/// D5: nobody is switched to while a pass goes on, whatever the priority; and a task that is interrupted by it
-/// has done nothing meanwhile.
+/// D5: nobody is switched to while a pass goes on, whatever the priority; and a task that is interrupted by
+/// it has done nothing meanwhile.
 #[test]
 fn a_pass_holds_up_real_time_tasks_and_the_running_one() {
     let (mut setup, _) = softirq(1, us(500));

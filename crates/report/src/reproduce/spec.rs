@@ -112,6 +112,11 @@ impl RowSpec {
         if self.at_least.is_some_and(|least| least <= 0.0) && !may_be_negative {
             return fault("every figure is at least 0: leave `at_least` out, and the row is only reported");
         }
+        let bounds = self.at_least.unwrap_or(f64::NEG_INFINITY)..=self.at_most.unwrap_or(f64::INFINITY);
+        let is_number = |bound: Option<f64>| bound.is_none_or(|bound| !bound.is_nan());
+        if bounds.is_empty() || !is_number(self.at_least) || !is_number(self.at_most) {
+            return fault("no figure can lie within these bounds: `at_least` goes up to `at_most`");
+        }
         if self.is_close_to_something() && self.published.is_none() {
             return fault("a tolerance needs a `published` figure to be close to");
         }

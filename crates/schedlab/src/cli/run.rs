@@ -6,6 +6,7 @@ use super::typed::Typed;
 use super::voice::Voice;
 use clap::ValueEnum;
 use lab::{Experiment, Logged, Programs, STANDARD_STREAM, TraceFormat, machine_beside};
+use schedlab::Error;
 use schedlab::outputs::{Output, OutputError, is_same_file};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -84,6 +85,9 @@ pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> 
     say_what_runs([&meant.experiment.kernel], voice);
     let trace = args.trace.as_deref().zip(format);
     let trace = trace.map(|(path, format)| TraceFile::open(path, format, &meant)).transpose()?;
+    if args.save.as_deref() == Some(Path::new(STANDARD_STREAM)) {
+        return Err(Error::SaveToStandardOutput.into());
+    }
     let saved = args.save.as_deref().map(|path| open(path, &meant.files)).transpose()?;
     let experiment = Experiment { record: trace.is_some(), ..meant.experiment };
     let mut run = experiment.run()?;

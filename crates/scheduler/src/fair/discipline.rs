@@ -20,6 +20,7 @@ fn of<P: Platform>(k: &Scheduler<P>) -> FairPolicy {
 }
 
 /// An entity begins to compete.
+#[inline(always)]
 pub(super) fn enqueue_entity<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, kind: EnqueueKind) {
     match of(rq.me.k) {
         FairPolicy::Cfs => cfs::enqueue_entity(rq, entity, kind),
@@ -28,6 +29,7 @@ pub(super) fn enqueue_entity<P: Platform>(rq: &mut RqGuard<'_, P>, entity: Entit
 }
 
 /// An entity competes no longer, or blocks and stays all the same.
+#[inline(always)]
 pub(super) fn dequeue_entity<P: Platform>(
     rq: &mut RqGuard<'_, P>,
     entity: EntityId,
@@ -58,6 +60,7 @@ pub(super) fn pick_next_entity<P: Platform>(rq: &mut RqGuard<'_, P>) -> Option<E
 }
 
 /// An entity becomes the running one.
+#[inline(always)]
 pub(super) fn set_next_entity<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, how: SetNext) {
     match of(rq.me.k) {
         FairPolicy::Cfs => cfs::set_next_entity(rq, entity),
@@ -66,6 +69,7 @@ pub(super) fn set_next_entity<P: Platform>(rq: &mut RqGuard<'_, P>, entity: Enti
 }
 
 /// The running entity has been charged, and waits from now on.
+#[inline(always)]
 pub(super) fn put_prev_entity<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {
     match of(rq.me.k) {
         FairPolicy::Cfs => cfs::put_prev_entity(rq, entity),
@@ -92,6 +96,7 @@ pub(super) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId) {
 
 /// Asks for a reschedule if `woken`, which is `p`, just queued here, or a group above it, should run before
 /// the entity that runs in the queue in front.
+#[inline]
 pub(super) fn check_preempt_siblings<P: Platform>(
     rq: &mut RqGuard<'_, P>,
     woken: EntityId,
@@ -105,11 +110,15 @@ pub(super) fn check_preempt_siblings<P: Platform>(
 }
 
 /// The policy that counts for a woken entity: a group is what `p` below it is, unless it is a `cpu.idle` one.
+#[inline]
 pub(super) fn policy_of_woken<P: Platform>(me: ThisCpu<'_, P>, woken: EntityId, p: TaskId) -> Policy {
     let own = me.task(woken.task()).policy.get();
-    match (woken.is_group(), me.task(p).policy.get()) {
+    if !woken.is_group() {
+        return own;
+    }
+    match me.task(p).policy.get() {
         // Within its group alone it is less than others.
-        (true, Policy::Batch | Policy::Idle) if own == Policy::Normal => Policy::Batch,
+        Policy::Batch | Policy::Idle if own == Policy::Normal => Policy::Batch,
         _ => own,
     }
 }

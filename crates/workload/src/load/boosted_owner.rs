@@ -1,12 +1,13 @@
-//! boosted_owner: a thread of low priority holds a mutex that an important one wants, and could run on a CPU that
-//! has less to do, if only somebody moved it.
+//! boosted_owner: a thread of low priority holds a mutex that an important one wants, and could run on a CPU
+//! that has less to do, if only somebody moved it.
 //!
-//! Three CPUs. On the first an engine thread of FIFO 80 computes for long and pauses shortly, on the second one of
-//! FIFO 60 never pauses, on the third a thread of FIFO 90 works 0.1 ms of each 1.1 ms. The owner, FIFO 50, may run
-//! on the first two, which it does in the pauses; it takes a PI mutex again and again. A thread of FIFO 77 on the third CPU wants that mutex: the owner inherits 77, which would do
-//! on the second CPU, but it waits on the first, behind 80. Whether it is moved depends on how real-time tasks are
-//! balanced (deadline-groups E4, hypothesis H2): RT_PUSH_IPI lets each CPU whose priority falls ask all others to
-//! push, whereto ever; without it such a CPU pulls, and only what may run there.
+//! Three CPUs. On the first an engine thread of FIFO 80 computes for long and pauses shortly, on the second
+//! one of FIFO 60 never pauses, on the third a thread of FIFO 90 works 0.1 ms of each 1.1 ms. The owner,
+//! FIFO 50, may run on the first two, which it does in the pauses; it takes a PI mutex again and again. A
+//! thread of FIFO 77 on the third CPU wants that mutex: the owner inherits 77, which would do on the second
+//! CPU, but it waits on the first, behind 80. Whether it is moved depends on how real-time tasks are
+//! balanced (deadline-groups E4, hypothesis H2): RT_PUSH_IPI lets each CPU whose priority falls ask all
+//! others to push, whereto ever; without it such a CPU pulls, and only what may run there.
 
 use super::command::{options, parser, usage};
 use super::error::LoadError;
@@ -34,7 +35,8 @@ pub(super) const ENTRY: Entry = Entry {
 /// As typed.
 #[derive(Clone, Debug, clap::Args)]
 struct Options {
-    /// How long the first engine thread computes before it pauses for 10 ms, microseconds without a unit (3s).
+    /// How long the first engine thread computes before it pauses for 10 ms, microseconds without a unit
+    /// (3s).
     #[arg(short = 'e', long, value_name = "TIME", default_value = "3s", value_parser = micros_above_zero)]
     engine: Nanos,
     /// How long the owner keeps the mutex, CPU time (1ms).

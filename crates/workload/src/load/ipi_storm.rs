@@ -1,11 +1,11 @@
-//! ipi_storm: real-time threads that sleep and wake all the time, so that their CPUs keep asking overloaded ones
-//! to push (RT_PUSH_IPI), while those are busy with a soft interrupt.
+//! ipi_storm: real-time threads that sleep and wake all the time, so that their CPUs keep asking overloaded
+//! ones to push (RT_PUSH_IPI), while those are busy with a soft interrupt.
 //!
-//! The reproducer of May 2026 (deadline-groups E2, E3): on each of the targets a timer puts a tasklet of 500 µs
-//! into the list of the soft interrupt every 750 µs, and two threads of the lowest real-time priority wait that
-//! may run on the targets only, so that these count as overloaded and nobody can help them. On every other CPU
-//! a thread of SCHED_FIFO 50 sleeps and wakes: each sleep lowers its CPU. With RT_PUSH_IPI each asks the targets
-//! to push; what that interrupt takes is missing to the tasklets.
+//! The reproducer of May 2026 (deadline-groups E2, E3): on each of the targets a timer puts a tasklet of 500
+//! µs into the list of the soft interrupt every 750 µs, and two threads of the lowest real-time priority
+//! wait that may run on the targets only, so that these count as overloaded and nobody can help them. On
+//! every other CPU a thread of SCHED_FIFO 50 sleeps and wakes: each sleep lowers its CPU. With RT_PUSH_IPI
+//! each asks the targets to push; what that interrupt takes is missing to the tasklets.
 
 use super::command::{options, parser, usage};
 use super::error::LoadError;
@@ -22,7 +22,7 @@ const NAME: &str = "ipi_storm";
 
 pub(super) const ENTRY: Entry = Entry {
     name: NAME,
-    about: "Soft interrupts on overloaded CPUs, and real-time threads elsewhere whose sleeps ask these to push.",
+    about: "Soft interrupts on overloaded CPUs, and real-time threads whose sleeps ask these to push.",
     ends: "Endless; with -D after that time.",
     source: "the reproducer of 13 May 2026 for RT_PUSH_IPI (deadline-groups E2, E3)",
     command: parser::<Options>,
@@ -48,10 +48,20 @@ struct Options {
     #[arg(short = 'i', long, value_name = "TIME", default_value = "750us", value_parser = micros_above_zero)]
     interval: Nanos,
     /// Threads of SCHED_FIFO 1 for each target that may run on the targets only, and never sleep (2).
-    #[arg(long, value_name = "NUM", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=64))]
+    #[arg(
+        long,
+        value_name = "NUM",
+        default_value_t = 2,
+        value_parser = clap::value_parser!(u32).range(0..=64),
+    )]
     waiters: u32,
     /// Endless loops of SCHED_OTHER on each target (1).
-    #[arg(long, value_name = "NUM", default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=64))]
+    #[arg(
+        long,
+        value_name = "NUM",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(0..=64),
+    )]
     hogs: u32,
     /// Threads that sleep and wake, each on a CPU of its own (all CPUs but the targets).
     #[arg(short = 'n', long, value_name = "NUM", value_parser = clap::value_parser!(u32).range(0..=512))]

@@ -13,6 +13,7 @@ use crate::rq::RqGuard;
 use crate::{CpuId, GroupId, ThisCpu};
 
 /// A share of so much runnable time has joined the queue of a group, or left it if negative.
+#[inline]
 pub(in crate::fair) fn queue_changed<P: Platform>(me: ThisCpu<'_, P>, group: GroupId, cpu: CpuId, load: i64) {
     if group == GroupId::ROOT {
         return;

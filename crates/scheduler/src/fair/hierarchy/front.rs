@@ -13,11 +13,18 @@ use core::mem::swap;
 
 impl RqState {
     /// Brings the queue of a group to the front; which group's was there before.
+    #[inline]
     pub(in crate::fair) fn bring(&mut self, group: GroupId) -> GroupId {
         let before = self.fair.group;
-        if before == group {
-            return before;
+        if before != group {
+            self.change_places(before, group);
         }
+        before
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn change_places(&mut self, before: GroupId, group: GroupId) {
         // The place of the queue in front holds the root's.
         if before != GroupId::ROOT {
             swap(&mut self.fair, &mut self.groups[before.index() - 1]);
@@ -25,14 +32,20 @@ impl RqState {
         if group != GroupId::ROOT {
             swap(&mut self.fair, &mut self.groups[group.index() - 1]);
         }
-        before
     }
 
     /// The queue of a group, wherever it is.
+    #[inline]
     pub(crate) fn queue(&self, group: GroupId) -> &CfsRq {
         if self.fair.group == group {
             return &self.fair;
         }
+        self.queue_behind(group)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn queue_behind(&self, group: GroupId) -> &CfsRq {
         let place = if group == GroupId::ROOT { self.fair.group } else { group };
         &self.groups[place.index() - 1]
     }

@@ -33,8 +33,7 @@ pub use table::{Group, GroupParams, GroupQueue, Groups};
 pub(in crate::fair) use averages::{queue_changed, update_all};
 pub(in crate::fair) use load::{share_above, task_h_load};
 pub(in crate::fair) use path::{
-    Put, charge_levels, choose_below, dequeue, enqueue, finish_delayed, put_prev, set_next, tick,
-    with_queue_of,
+    charge_levels, choose_below, dequeue, enqueue, finish_delayed, put_prev, set_next, tick, with_queue_of,
 };
 pub(in crate::fair) use preempt::check_preempt_wakeup;
 pub(in crate::fair) use table::Averages;

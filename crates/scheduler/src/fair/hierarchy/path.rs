@@ -14,6 +14,8 @@ use crate::{GroupId, TaskId};
 
 /// A task of a group becomes runnable: so does each group above it of which nobody was. Whether nothing above
 /// is throttled.
+#[cold]
+#[inline(never)]
 pub(in crate::fair) fn enqueue<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind: EnqueueKind) -> bool {
     let group = rq.me.task(p).se.group.get();
     rq.bring(group);
@@ -59,6 +61,8 @@ pub(super) fn enter_above<P: Platform>(rq: &mut RqGuard<'_, P>, tasks: u32) -> b
 
 /// A task of a group leaves its queue, or blocks and stays for a while; a group of which nobody is left
 /// leaves the level above.
+#[cold]
+#[inline(never)]
 pub(in crate::fair) fn dequeue<P: Platform>(
     rq: &mut RqGuard<'_, P>,
     p: TaskId,
@@ -147,6 +151,8 @@ fn leave<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) -> bool {
 }
 
 /// A group of the queue in front that has worked off its debt without a task leaves.
+#[cold]
+#[inline(never)]
 pub(in crate::fair) fn finish_delayed<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {
     let before = rq.fair.group;
     update_curr(rq);
@@ -159,6 +165,8 @@ pub(in crate::fair) fn finish_delayed<P: Platform>(rq: &mut RqGuard<'_, P>, enti
 
 /// The task that is to run of those below a group's entity; `None` if all whom a pick found were asleep, or
 /// a queue was throttled, so that the levels above have changed.
+#[cold]
+#[inline(never)]
 pub(in crate::fair) fn choose_below<P: Platform>(
     rq: &mut RqGuard<'_, P>,
     entity: EntityId,
@@ -174,6 +182,8 @@ pub(in crate::fair) fn choose_below<P: Platform>(
 }
 
 /// A task of a group becomes the running one, and so do the groups above it, from the root on.
+#[cold]
+#[inline(never)]
 pub(in crate::fair) fn set_next<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, how: SetNext) {
     descend(rq, EntityId::of(p), how);
     rq.bring(GroupId::ROOT);
@@ -190,19 +200,14 @@ fn descend<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, how: SetNext)
     }
     update_entity(rq, entity);
     // A group that was put back in this very pick goes on: only its tasks take turns.
-    let goes_on = how == SetNext::Picked && rq.fair.put == Some(Put { entity, pick: rq.nr_switches });
+    let group = rq.me.group_queue(entity.group(rq.me.k), rq.cpu);
+    let goes_on = how == SetNext::Picked && group.put_in_pick.get() == Some(rq.nr_switches);
     queue::become_curr(rq, entity, if goes_on { SetNext::Continued } else { how });
 }
 
-/// Which entity a queue was left by, and in which pick.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::fair) struct Put {
-    entity: EntityId,
-    /// Number of the CPU's switches so far.
-    pick: u64,
-}
-
 /// The running task of a group stops running, and so do the groups above it.
+#[cold]
+#[inline(never)]
 pub(in crate::fair) fn put_prev<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     each_level(rq, p, |rq, entity| {
         if entity.is_group() {
@@ -210,7 +215,8 @@ pub(in crate::fair) fn put_prev<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId)
                 update_curr(rq);
                 update_entity(rq, entity);
             }
-            rq.fair.put = Some(Put { entity, pick: rq.nr_switches });
+            let group = rq.me.group_queue(entity.group(rq.me.k), rq.cpu);
+            group.put_in_pick.set(Some(rq.nr_switches));
         }
         queue::put_here(rq, entity);
         // One that blocks or changes may have left a queue empty.
@@ -221,6 +227,8 @@ pub(in crate::fair) fn put_prev<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId)
 }
 
 /// A tick while a task of a group runs: each level looks whether it is somebody else's turn.
+#[cold]
+#[inline(never)]
 pub(in crate::fair) fn tick<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     each_level(rq, p, |rq, entity| {
         if entity.is_group() {

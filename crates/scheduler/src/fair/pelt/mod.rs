@@ -32,7 +32,7 @@ pub(in crate::fair) use load::{
 
 use super::hierarchy::bandwidth::clock_of;
 use super::hierarchy::{self, Averages};
-use super::queue::{EntityId, FairEntity};
+use super::queue::{CfsRq, EntityId, FairEntity};
 use crate::class::{DequeueKind, EnqueueKind};
 use crate::platform::Platform;
 use crate::registry::{Feature, LoadTracking, NewTaskUtil, PeltLag};
@@ -121,7 +121,7 @@ pub(in crate::fair) fn tracked<P: Platform>(me: ThisCpu<'_, P>) -> bool {
 }
 
 /// Counts a task up to the queue's present, in the state in which it has been.
-#[inline]
+#[inline(always)]
 fn update_task<P: Platform>(rq: &RqGuard<'_, P>, task: &Task, active: Activity) {
     let pelt = &task.se.pelt;
     let now = clock_of(rq, task.se.group.get());
@@ -135,29 +135,39 @@ fn update_task<P: Platform>(rq: &RqGuard<'_, P>, task: &Task, active: Activity) 
 
 /// The averages of a group's queue here.
 #[inline]
-fn averages<'k, P: Platform>(rq: &RqGuard<'k, P>, group: GroupId) -> Averages<'k> {
+fn averages<'k, P: Platform>(rq: &RqGuard<'k, P>, group: GroupId) -> &'k Average {
     if group == GroupId::ROOT {
-        let pelt = &rq.published.pelt;
-        return Averages { average: &pelt.average, removed: &pelt.removed };
+        return &rq.published.pelt.average;
     }
-    rq.me.averages_of(group, rq.cpu)
+    rq.me.averages_of(group, rq.cpu).average
 }
 
 /// Counts a group's queue up to its present; whether it changed.
 #[inline]
 pub(in crate::fair) fn update_queue<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> bool {
-    let Averages { average, removed } = averages(rq, group);
-    let removed = match removed.apply(average) {
-        Some(runnable) => {
-            hierarchy::queue_changed(rq.me, group, rq.cpu, -(runnable as i64));
-            true
-        }
-        None => false,
-    };
-    let fair = rq.queue(group);
-    let active =
-        Activity { load: fair.load, runnable: u64::from(fair.h_nr_running), running: fair.curr.is_some() };
-    average.update(clock_of(rq, group), active, 1) || removed
+    if group != GroupId::ROOT {
+        return update_queue_of_group(rq, group);
+    }
+    let queue = &rq.published.pelt;
+    let removed = queue.removed.apply(&queue.average).is_some();
+    let active = activity_of_queue(rq.queue(GroupId::ROOT));
+    queue.average.update(rq.clock, active, 1) || removed
+}
+
+#[cold]
+#[inline(never)]
+fn update_queue_of_group<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> bool {
+    let Averages { average, removed } = rq.me.averages_of(group, rq.cpu);
+    let gone = removed.apply(average);
+    if let Some(runnable) = gone {
+        hierarchy::queue_changed(rq.me, group, rq.cpu, -(runnable as i64));
+    }
+    average.update(clock_of(rq, group), activity_of_queue(rq.queue(group)), 1) || gone.is_some()
+}
+
+#[inline]
+fn activity_of_queue(fair: &CfsRq) -> Activity {
+    Activity { load: fair.load, runnable: u64::from(fair.h_nr_running), running: fair.curr.is_some() }
 }
 
 /// Counts a group's entity and the queue in front, in which it competes; `runnable` tasks have been below it.
@@ -175,7 +185,7 @@ pub(in crate::fair) fn update_group<P: Platform>(rq: &RqGuard<'_, P>, entity: En
 
 /// A group's entity in the queue in front had another weight, which its share follows.
 pub(in crate::fair) fn reweight_group<P: Platform>(rq: &RqGuard<'_, P>, se: &FairEntity, old: u64) {
-    attach::reweight(averages(rq, rq.fair.group).average, &se.pelt.average, old, se.weight.get());
+    attach::reweight(averages(rq, rq.fair.group), &se.pelt.average, old, se.weight.get());
 }
 
 /// Brings a queue's averages up to date, those of real-time tasks included: what sleeps there, and what left
@@ -202,7 +212,7 @@ pub(in crate::fair) fn has_blocked_load<P: Platform>(me: ThisCpu<'_, P>, cpu: Cp
 
 fn attach_task<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) {
     let (own, group) = (&task.se.pelt.average, task.se.group.get());
-    attach::attach(averages(rq, group).average, own, task.se.weight.get());
+    attach::attach(averages(rq, group), own, task.se.weight.get());
     hierarchy::queue_changed(rq.me, group, rq.cpu, own.load_sum.get() as i64);
     task.se.pelt.attached.set(true);
 }
@@ -210,7 +220,7 @@ fn attach_task<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) {
 fn detach_task<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) {
     let (own, group) = (&task.se.pelt.average, task.se.group.get());
     hierarchy::queue_changed(rq.me, group, rq.cpu, -(own.load_sum.get() as i64));
-    attach::detach(averages(rq, group).average, own, task.se.weight.get());
+    attach::detach(averages(rq, group), own, task.se.weight.get());
 }
 
 /// A task is about to be queued here.
@@ -224,7 +234,7 @@ pub(in crate::fair) fn enqueue<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, kind
     if kind == EnqueueKind::New {
         let util = match rq.me.k.config.rules.new_task_util.get() {
             NewTaskUtil::Half => {
-                let queue = averages(rq, task.se.group.get()).average;
+                let queue = averages(rq, task.se.group.get());
                 attach::initial_utilisation(queue, task.se.weight.get())
             }
             NewTaskUtil::Full => average::FULL,
@@ -407,7 +417,7 @@ pub(crate) fn reweight<P: Platform>(rq: &RqGuard<'_, P>, task: &Task, weight: u6
         update_task(rq, task, Activity::NONE);
         let group = task.se.group.get();
         update_queue(rq, group);
-        attach::reweight(averages(rq, group).average, &pelt.average, old, weight);
+        attach::reweight(averages(rq, group), &pelt.average, old, weight);
     } else if task.state.get() == TaskState::New {
         pelt.average.load_avg.set(weight);
     }

@@ -12,7 +12,6 @@ pub(super) use task_list::TaskList;
 use super::balance::takes_newest_first;
 use super::cfs::{Buddies, Timeline};
 use super::eevdf::{EevdfRq, SetNext, Sums};
-use super::hierarchy::Put;
 use super::hierarchy::bandwidth::is_hidden;
 use super::{discipline, hierarchy, hrtick, pelt};
 use crate::class::{DequeueKind, EnqueueKind, PreemptCause, uncount_runnable};
@@ -38,8 +37,6 @@ pub struct CfsRq {
     pub nr_idle: u32,
     /// Group whose queue it is.
     pub(in crate::fair) group: GroupId,
-    /// Which group was put back last.
-    pub(in crate::fair) put: Option<Put>,
     /// The running entity, while this class serves it. It is not among those that wait.
     pub curr: Option<EntityId>,
     /// The runnable entities that wait, under CFS.
@@ -129,6 +126,7 @@ pub(crate) fn enqueue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
 }
 
 /// An entity begins to compete in the queue in front.
+#[inline(always)]
 pub(super) fn enter<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, kind: EnqueueKind) {
     let task = rq.me.task(entity.task());
     discipline::enqueue_entity(rq, entity, kind);
@@ -139,6 +137,7 @@ pub(super) fn enter<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, kind
 }
 
 /// An entity competes no longer in the queue in front.
+#[inline(always)]
 pub(super) fn leave<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {
     let task = rq.me.task(entity.task());
     rq.fair.nr_running -= 1;
@@ -203,6 +202,7 @@ pub(crate) fn set_next_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     runs_next(rq, p, SetNext::Restored);
 }
 
+#[inline(always)]
 fn runs_next<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, how: SetNext) {
     let task = rq.me.task(p);
     if task.se.group.get() == GroupId::ROOT {
@@ -220,6 +220,7 @@ fn runs_next<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, how: SetNext) {
 }
 
 /// An entity becomes the running one of the queue in front.
+#[inline(always)]
 pub(super) fn become_curr<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, how: SetNext) {
     let task = rq.me.task(entity.task());
     let stats = &task.stats;
@@ -250,6 +251,7 @@ pub(crate) fn put_prev_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
 }
 
 /// The running entity of the queue in front stops running.
+#[inline(always)]
 pub(super) fn put_here<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {
     let task = rq.me.task(entity.task());
     if task.on_rq.get() {
@@ -294,6 +296,7 @@ fn count_idle_policy<P: Platform>(rq: &RqGuard<'_, P>, task: &Task, change: i32)
 }
 
 /// The weights in the queue in front add up to so much.
+#[inline(always)]
 pub(in crate::fair) fn set_load<P: Platform>(rq: &mut RqGuard<'_, P>, load: u64) {
     rq.fair.load = load;
     if rq.fair.group != GroupId::ROOT {

@@ -264,9 +264,9 @@ fn rto_skip_self() {
     }
 }
 
-/// deadline-groups E7.1, E7.3: a CPU whose soft interrupt goes on runs a fair task, and two real-time tasks wait
-/// there that could run elsewhere. Asked to push, it only asks itself to reschedule; as was proposed in May
-/// 2026, it pushes at once, or the sixteenth time.
+/// deadline-groups E7.1, E7.3: a CPU whose soft interrupt goes on runs a fair task, and two real-time tasks
+/// wait there that could run elsewhere. Asked to push, it only asks itself to reschedule; as was proposed in
+/// May 2026, it pushes at once, or the sixteenth time.
 #[test]
 fn a_cpu_that_cannot_reschedule_pushes_as_push_ipi_bail_says() {
     for (rule, pushes_at) in [("on", None), ("limited", Some(16)), ("off", Some(1))] {

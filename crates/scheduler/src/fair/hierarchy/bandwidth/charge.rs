@@ -35,6 +35,8 @@ fn slice<P: Platform>(rq: &RqGuard<'_, P>) -> i64 {
 
 /// Somebody below the queue in front has run for `delta`: one that is in debt after asking for more makes
 /// room, to be throttled.
+#[cold]
+#[inline(never)]
 pub(in crate::fair) fn account<P: Platform>(rq: &mut RqGuard<'_, P>, delta: Nanos) {
     let Some(pool) = pool_in_front(rq) else { return };
     let own = bandwidth_in_front(rq);

@@ -21,7 +21,13 @@ pub(crate) fn is_hidden<P: Platform>(k: &Scheduler<P>, task: &Task) -> bool {
 /// Whether a group's queue, or one above it, is throttled.
 #[inline]
 pub(in crate::fair) fn is_stopped<P: Platform>(k: &Scheduler<P>, group: GroupId, cpu: CpuId) -> bool {
-    group != GroupId::ROOT && k.groups.get(group).queue(cpu).bandwidth.is_hidden()
+    group != GroupId::ROOT && queue_is_stopped(k, group, cpu)
+}
+
+#[cold]
+#[inline(never)]
+fn queue_is_stopped<P: Platform>(k: &Scheduler<P>, group: GroupId, cpu: CpuId) -> bool {
+    k.groups.get(group).queue(cpu).bandwidth.is_hidden()
 }
 
 /// The time of the averages of a queue: it stands still while the queue, or one above it, is throttled.
@@ -30,6 +36,12 @@ pub(in crate::fair) fn clock_of<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId
     if group == GroupId::ROOT {
         return rq.clock;
     }
+    clock_of_group(rq, group)
+}
+
+#[cold]
+#[inline(never)]
+fn clock_of_group<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> Nanos {
     let own = &rq.me.group_queue(group, rq.cpu).bandwidth;
     let now = if own.is_hidden() { own.stopped_at.get() } else { rq.clock };
     now.saturating_sub(own.stood_still.get())
