@@ -82,7 +82,7 @@ impl Experiment {
     /// was read for another stretch of the run.
     #[must_use]
     pub fn text(&self) -> Option<ExperimentText> {
-        Some(self.groups.into_text(ExperimentText {
+        Some(self.groups.said_in(ExperimentText {
             loads: self.loads.iter().map(|load| self.load_text(load)).collect::<Option<_>>()?,
             machine: self.machine.text()?.clone(),
             kernel: Some(self.kernel.named().asked.clone()),

@@ -114,7 +114,7 @@ impl Groups {
     }
 
     /// Says them in a text.
-    pub(crate) fn into_text(&self, text: ExperimentText) -> ExperimentText {
+    pub(crate) fn said_in(&self, text: ExperimentText) -> ExperimentText {
         let member = |member: &Member| MemberText { group: member.group.clone(), task: member.whom.word() };
         ExperimentText {
             groups: self.described.iter().map(text_of).collect(),
@@ -253,7 +253,7 @@ mod tests {
         let [quota, period] = [100, 50].map(Nanos::from_millis);
         assert_eq!(web.quota, Some(QuotaSpec { quota, period, burst: Nanos::ZERO }));
         assert_eq!(web.shares, 3072);
-        assert_eq!(groups.into_text(ExperimentText::default()), experiment);
+        assert_eq!(groups.said_in(ExperimentText::default()), experiment);
     }
 
     #[test]

@@ -277,7 +277,7 @@ impl Common {
                 .set
                 .iter()
                 .filter_map(|word| groups::autogroup(word))
-                .last()
+                .next_back()
                 .unwrap_or(self.autogroup),
             seed: self.seed,
             duration_ns: self.duration.map(|duration| duration.0),

@@ -106,12 +106,12 @@ impl Recording {
             let _ = writeln!(text, "message at {} cpu {cpu} channel {}{by}", time(*at), channel.0);
         }
         for (task, index) in self.tasks.iter().zip((0..).map(TaskIndex)) {
-            self.task(&mut text, task, self.groups.of.get(&index));
+            self.task(&mut text, task, self.groups.of.get(&index).map(|path| &**path));
         }
         text
     }
 
-    fn task(&self, text: &mut String, task: &RecordedTask, group: Option<&Box<str>>) {
+    fn task(&self, text: &mut String, task: &RecordedTask, group: Option<&str>) {
         let _ = write!(text, "\ntask {} {}\n", key(task), one_line(&task.comm));
         let mut fact = |name: &str, value: String| {
             let _ = writeln!(text, "  {name} {value}");
