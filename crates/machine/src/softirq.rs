@@ -43,7 +43,7 @@ impl SoftirqTally {
     pub(crate) fn done(&self, took: Nanos, pass: Nanos) {
         self.change(|counts| {
             counts.done += 1;
-            counts.service = counts.service + took;
+            counts.service += took;
             counts.longest_service = counts.longest_service.max(took);
             counts.longest_pass = counts.longest_pass.max(pass);
             let before = pass.saturating_sub(took);

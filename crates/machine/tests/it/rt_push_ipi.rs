@@ -31,8 +31,7 @@ fn taken_at(setting: &str, allowed: &[u16]) -> Option<Nanos> {
     let options = RunOptions { check: true, ..RunOptions::default() };
     Machine::new(ideal(3), config, setup, options).and_then(Machine::run).expect("a sound run");
     // It asks for its second step once it has the mutex.
-    let taken = waiter.borrow().get(1).copied();
-    taken
+    waiter.borrow().get(1).copied()
 }
 
 /// The owner is boosted to 77 while it waits, and nothing is pushed for that. CPU 1 could run it. The next

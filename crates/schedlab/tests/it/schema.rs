@@ -93,10 +93,11 @@ const INHERITS: &str = r#"{
 }"#;
 
 /// Runs whose logs have every kind of event.
-const LOGGED: [&[&str]; 3] = [
+const LOGGED: [&[&str]; 4] = [
     &["rt-migrate -i 1", "make -j2 2", "oltp --clients 1 --time 5ms", "--set", "1ms:NO_RT_PUSH_IPI"],
     &["crates/trace/tests/fixtures/mix-rr.dat", "--for", "300ms"],
     &[INHERITANCE, "--for", "10ms"],
+    &["ipi_storm -t 1", "--for", "3ms"],
 ];
 
 /// Looks at every line of logs: what documents they are made of, and the kinds of events.
