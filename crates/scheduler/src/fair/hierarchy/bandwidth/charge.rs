@@ -8,7 +8,7 @@ use crate::fair::queue::update_curr;
 use crate::platform::Platform;
 use crate::registry::BwExpire;
 use crate::rq::RqGuard;
-use crate::{GroupId, Nanos};
+use crate::{GroupId, Nanos, ThisCpu};
 
 /// What a queue without anybody keeps.
 const KEPT: i64 = 1_000_000;
@@ -29,8 +29,8 @@ fn bandwidth_in_front<'k, P: Platform>(rq: &RqGuard<'k, P>) -> &'k QueueBandwidt
 }
 
 /// How much a queue draws at a time.
-fn slice<P: Platform>(rq: &RqGuard<'_, P>) -> i64 {
-    rq.me.k.config.tunables.sched_cfs_bandwidth_slice_us.get() * 1_000
+pub(super) fn slice<P: Platform>(me: ThisCpu<'_, P>) -> i64 {
+    me.k.config.tunables.sched_cfs_bandwidth_slice_us.get() * 1_000
 }
 
 /// Somebody below the queue in front has run for `delta`: one that is in debt after asking for more makes
@@ -45,7 +45,7 @@ pub(in crate::fair) fn account<P: Platform>(rq: &mut RqGuard<'_, P>, delta: Nano
     if own.remaining.get() > 0 || own.is_throttled() {
         return;
     }
-    let wanted = slice(rq) - own.remaining.get();
+    let wanted = slice(rq.me) - own.remaining.get();
     if !draw(rq, pool, wanted) && rq.fair.curr.is_some() {
         rq.resched();
     }
@@ -64,10 +64,8 @@ fn draw<P: Platform>(rq: &RqGuard<'_, P>, pool: &Pool, wanted: i64) -> bool {
     let own = bandwidth_in_front(rq);
     timer::start_period(rq, rq.fair.group, pool);
     if pool.runtime.get() > Nanos::ZERO {
-        let given = pool.take(Nanos(wanted.max(0) as u64));
         pool.idle.set(false);
-        own.drawn_in.set(pool.period.get());
-        own.remaining.set(own.remaining.get() + given.0 as i64);
+        pool.give(own, wanted);
     }
     own.remaining.get() > 0
 }
@@ -120,7 +118,7 @@ pub(in crate::fair) fn give_back<P: Platform>(rq: &mut RqGuard<'_, P>) {
     }
     if is_valid {
         pool.runtime.set(pool.runtime.get() + Nanos(extra as u64));
-        if pool.runtime.get().0 as i64 > slice(rq) && !pool.throttled.borrow().is_empty() {
+        if pool.runtime.get().0 as i64 > slice(rq.me) && !pool.throttled.borrow().is_empty() {
             timer::start_slack(rq, rq.fair.group, pool);
         }
     }

@@ -93,10 +93,17 @@ impl Pool {
     }
 
     /// Takes so much, or what there is.
-    pub(super) fn take(&self, wanted: Nanos) -> Nanos {
+    fn take(&self, wanted: Nanos) -> Nanos {
         let given = self.runtime.get().min(wanted);
         self.runtime.set(self.runtime.get() - given);
         given
+    }
+
+    /// Gives a queue so much, or what there is, to be used in this period.
+    pub(super) fn give(&self, to: &QueueBandwidth, wanted: i64) {
+        let given = self.take(Nanos(wanted.max(0) as u64));
+        to.drawn_in.set(self.period.get());
+        to.remaining.set(to.remaining.get() + given.0 as i64);
     }
 
     /// A period begins: the pool gets the quota, and keeps of what was left as much as the burst allows.
@@ -137,6 +144,12 @@ impl QueueBandwidth {
     #[inline]
     pub fn is_throttled(&self) -> bool {
         self.throttled_since.get().is_some()
+    }
+
+    /// What its averages take for the time at `now`: it stands still while the queue is hidden.
+    pub(super) fn clock_at(&self, now: Nanos) -> Nanos {
+        let now = if self.is_hidden() { self.stopped_at.get() } else { now };
+        now.saturating_sub(self.stood_still.get())
     }
 
     /// How many queues from here to the root's are throttled.

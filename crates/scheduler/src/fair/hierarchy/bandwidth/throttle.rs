@@ -42,9 +42,7 @@ pub(in crate::fair) fn clock_of<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId
 #[cold]
 #[inline(never)]
 fn clock_of_group<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> Nanos {
-    let own = &rq.me.group_queue(group, rq.cpu).bandwidth;
-    let now = if own.is_hidden() { own.stopped_at.get() } else { rq.clock };
-    now.saturating_sub(own.stood_still.get())
+    rq.me.group_queue(group, rq.cpu).bandwidth.clock_at(rq.clock)
 }
 
 /// The same at this moment, for who holds no lock.
@@ -52,9 +50,7 @@ pub(in crate::fair) fn now_of<P: Platform>(me: ThisCpu<'_, P>, group: GroupId, c
     if group == GroupId::ROOT {
         return me.now();
     }
-    let own = &me.group_queue(group, cpu).bandwidth;
-    let now = if own.is_hidden() { own.stopped_at.get() } else { me.now() };
-    now.saturating_sub(own.stood_still.get())
+    me.group_queue(group, cpu).bandwidth.clock_at(me.now())
 }
 
 /// The queues of a group and of those below it, on the CPU of `rq`.

@@ -1,6 +1,7 @@
 //! The period of a group's pool, and the slack after which what was given back is handed out (deadline-groups
 //! B7, rules 3, 4 and 6).
 
+use super::charge::slice;
 use super::pool::Pool;
 use super::throttle::unthrottle;
 use crate::dl;
@@ -54,8 +55,7 @@ pub(crate) async fn group_timer<P: Platform>(me: ThisCpu<'_, P>, group: GroupId,
         GroupTimer::Period => period_ends(me, group, pool).await,
         GroupTimer::Slack => {
             pool.slack_runs.set(false);
-            let much =
-                pool.runtime.get().0 as i64 > me.k.config.tunables.sched_cfs_bandwidth_slice_us.get() * 1_000;
+            let much = pool.runtime.get().0 as i64 > slice(me);
             if much && !ends_within(pool, me.now(), MIN_LEFT) {
                 distribute(me, group, pool).await;
             }
@@ -100,10 +100,7 @@ async fn distribute<P: Platform>(me: ThisCpu<'_, P>, group: GroupId, pool: &Pool
             if !own.is_throttled() {
                 continue;
             }
-            let owed = 1 - own.remaining.get();
-            let given = pool.take(Nanos(owed.max(0) as u64));
-            own.remaining.set(own.remaining.get() + given.0 as i64);
-            own.drawn_in.set(pool.period.get());
+            pool.give(own, 1 - own.remaining.get());
             if own.remaining.get() > 0 {
                 unthrottle(&mut rq, group);
             }
