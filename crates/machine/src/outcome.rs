@@ -120,9 +120,10 @@ pub struct TaskOutcome {
     pub iterations: u64,
     /// Switches, migrations, CPU time.
     pub counters: TaskCounters,
-    /// Time runnable but not running.
+    /// Time runnable but not running, up to the end of the run.
     pub wait_sum: Nanos,
-    /// From wakeup to run; `None` if it was never woken.
+    /// From wakeup to run; `None` if it was never woken. One that is under way when the run ends counts up to
+    /// there, if it is longer than all others.
     pub wakeup_latency: Option<Box<Histogram>>,
 }
 

@@ -210,6 +210,11 @@ impl TaskStats {
         self.woken_at.take()
     }
 
+    /// When it was woken, if it has not run since.
+    pub fn woken_at(&self) -> Option<Nanos> {
+        self.woken_at.get()
+    }
+
     /// Its latency counts from `since`, if it has been woken and not run yet.
     pub fn latency_counts_from(&self, since: Nanos) {
         self.woken_at.set(self.woken_at.get().map(|_| since));

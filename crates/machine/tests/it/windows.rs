@@ -129,3 +129,22 @@ fn a_window_ends_with_the_run_and_one_behind_it_is_none() {
     assert_eq!(reaches(90, 500), Some(Window { from: ms(90), to: ms(100) }));
     assert_eq!(reaches(200, 500), None);
 }
+
+/// A fair task that a real-time one never lets run has waited all the time, and not for nothing.
+#[test]
+fn who_waits_when_the_run_ends_has_waited_until_then() {
+    let mut setup = Setup::new(1);
+    let endless = || Once(Some(ms(1_000)));
+    let fifo = RtPriority::new(50).map(Policy::Fifo).expect("a priority");
+    setup.spawn(Nanos::ZERO, TaskSpec { policy: fifo, ..TaskSpec::new("fifo", endless()) });
+    setup.spawn(ms(20), TaskSpec::new("fair", endless()));
+    let config = Config::default();
+    config.set("sched_rt_runtime_us=-1").expect("legal");
+    let options = RunOptions { duration: ms(100), ..RunOptions::default() };
+    let spec = MachineSpec::ideal(Topology::flat(1));
+    let outcome = Machine::new(spec, config, setup, options).expect("a machine").run().expect("a run");
+    let fair = outcome.tasks.iter().find(|task| &*task.comm == "fair").expect("it is there");
+    assert_eq!((fair.counters.sum_exec_runtime, fair.wait_sum), (Nanos::ZERO, ms(80)));
+    let latency = fair.wakeup_latency.as_deref().expect("it was woken");
+    assert_eq!((latency.count(), latency.max_ns()), (1, ms(80).0));
+}

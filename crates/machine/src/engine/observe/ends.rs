@@ -6,7 +6,7 @@ use crate::group::{GroupOutcome, GroupSpec, QuotaOutcome};
 use crate::outcome::{StuckTask, TaskOrigin, TaskOutcome};
 use crate::setup::Outside;
 use scheduler::{CpuId, GroupId, Nanos, TaskId, TaskState};
-use schema::Histogram;
+use schema::{Histogram, Precision};
 
 impl View<'_> {
     /// A task, with what has been recorded of its latencies.
@@ -30,6 +30,23 @@ impl View<'_> {
             wait_sum: task.stats.wait_sum.get(),
             wakeup_latency,
         })
+    }
+
+    /// What a living task waits for at `at` counts up to then: its wait for a CPU, and its latency if that is
+    /// longer than all that have ended. (Who is starved would else have waited for nothing.)
+    pub fn with_open_waits(self, p: TaskId, at: Nanos, mut outcome: TaskOutcome) -> TaskOutcome {
+        let stats = &self.k.task(p).stats;
+        if let Some(since) = stats.wait_start.get() {
+            outcome.wait_sum += at.saturating_sub(since);
+        }
+        let open = stats.woken_at().map(|since| at.saturating_sub(since).0);
+        let longest = outcome.wakeup_latency.as_deref().map_or(0, Histogram::max_ns);
+        if let Some(open) = open.filter(|open| *open > longest) {
+            let histogram =
+                outcome.wakeup_latency.get_or_insert_with(|| Box::new(Histogram::new(Precision::TwoDigits)));
+            histogram.record(open);
+        }
+        outcome
     }
 
     /// The groups of a setup, in its order.

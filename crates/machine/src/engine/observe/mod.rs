@@ -70,7 +70,11 @@ impl Observed {
             task.class.get() != Class::Stop || task.stats.nr_slices.get() > 0
         };
         let living = view.user.tasks.known(view.k).filter(is_told);
-        tasks.extend(living.map(|p| view.task_outcome(p, view.hw().recorder.take_latency(p))));
+        let now = view.hw().now.get();
+        tasks.extend(living.map(|p| {
+            let outcome = view.task_outcome(p, view.hw().recorder.take_latency(p));
+            view.with_open_waits(p, now, outcome)
+        }));
         tasks.sort_by_key(|t| t.pid);
         tasks
     }

@@ -77,10 +77,7 @@ impl View<'_> {
                 under.cpu_time += unaccounted;
             }
         }
-        if let Some(since) = of.stats.wait_start.get() {
-            task.wait_sum += at.saturating_sub(since);
-        }
-        task
+        self.with_open_waits(p, at, task)
     }
 }
 
