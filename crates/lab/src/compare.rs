@@ -10,6 +10,7 @@ use crate::machines::NamedMachine;
 use crate::parallel;
 use crate::reference;
 use report::compare;
+use report::numbers::duration_ns;
 use schema::RunResult;
 use schema::comparison::Comparison;
 
@@ -72,6 +73,7 @@ pub fn compare(plan: &Plan, finished: &(dyn Fn() + Sync)) -> Result<Comparison, 
     let base = next().unwrap_or(compare::Arm { name: plan.base.name.clone(), runs: &[] });
     let variants: Vec<compare::Arm<'_>> = std::iter::from_fn(next).collect();
     let mut comparison = compare::compare(&base, &variants)?;
+    comparison.warnings.extend(variants.iter().filter_map(|variant| length_differs(plan, &base, variant)));
     comparison.notes.extend(plan.base.loads.iter().filter_map(LoadSpec::note_on_endlessness));
     let plain_base = of_arm(plan, &plan.base);
     for (arm, compared) in plan.variants.iter().zip(&mut comparison.variants) {
@@ -97,6 +99,27 @@ pub fn compare(plan: &Plan, finished: &(dyn Fn() + Sync)) -> Result<Comparison, 
         comparison.leave_out_machine();
     }
     Ok(comparison)
+}
+
+/// That runs of several loads ended at different times, with the load that ends: what the others did until
+/// then is more or less for that reason alone.
+fn length_differs(plan: &Plan, base: &compare::Arm<'_>, variant: &compare::Arm<'_>) -> Option<String> {
+    const WORTH_A_WORD_PERCENT: u64 = 2;
+    let mean = |arm: &compare::Arm<'_>| {
+        let sum: u64 = arm.runs.iter().map(|run| run.engine.simulated_ns).sum();
+        sum / (arm.runs.len() as u64).max(1)
+    };
+    let (of_base, of_variant) = (mean(base), mean(variant));
+    let differs = of_base.abs_diff(of_variant) * 100 > of_base * WORTH_A_WORD_PERCENT;
+    (differs && plan.base.loads.len() > 1 && plan.experiment.window.is_none()).then(|| {
+        format!(
+            "{}: its runs lasted {}, those of the base {}, so all that adds up (cycles, waits, switches, \
+             throttled periods) differs for that reason, too; --for gives both the same length",
+            variant.name,
+            duration_ns(of_variant),
+            duration_ns(of_base)
+        )
+    })
 }
 
 /// The plan's experiment in this configuration.

@@ -3,7 +3,7 @@
 
 mod numbers;
 
-pub use numbers::in_words;
+pub use numbers::{in_words, number_in_words};
 
 /// The one of `known` that was probably meant by `name`: the most similar by its spelling, capitals aside, if
 /// at most about a quarter of the longer one is wrong, or one letter of short ones. Two letters in the wrong

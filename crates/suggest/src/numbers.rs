@@ -11,6 +11,8 @@ const TYPES: [(&str, &str); 7] = [
     ("f64", "a number"),
 ];
 
+const NO_WHOLE_NUMBER: &str = "it is not a whole number";
+
 /// The problem in words for people, if it is one of those that libraries find with numbers; else as it is.
 ///
 /// ```
@@ -36,12 +38,21 @@ fn range(problem: &str) -> Option<String> {
     })
 }
 
+/// The same of a number that somebody wrote: a negative one is a number, too, where none may be.
+pub fn number_in_words(value: &str, problem: &str) -> String {
+    let is_negative = value.strip_prefix('-').is_some_and(|rest| rest.parse::<f64>().is_ok());
+    match in_words(problem) {
+        words if is_negative && words == NO_WHOLE_NUMBER => "it cannot be negative".to_owned(),
+        words => words,
+    }
+}
+
 /// What `str::parse` says.
 fn parse(problem: &str) -> Option<String> {
     let words = match problem {
         "number too large to fit in target type" => "it is too large",
         "number too small to fit in target type" => "it is too small",
-        "invalid digit found in string" => "it is not a whole number",
+        "invalid digit found in string" => NO_WHOLE_NUMBER,
         "cannot parse integer from empty string" | "cannot parse float from empty string" => {
             "a number is missing"
         }
@@ -71,6 +82,8 @@ mod tests {
         assert_eq!(in_words(&parsed("2.5")), "it is not a whole number");
         assert_eq!(in_words(&parsed("")), "a number is missing");
         assert_eq!(in_words(&"x".parse::<f64>().expect_err("no number").to_string()), "it is not a number");
+        assert_eq!(number_in_words("-3", &parsed("-3")), "it cannot be negative");
+        assert_eq!(number_in_words("3x", &parsed("3x")), "it is not a whole number");
         assert_eq!(in_words("0 is not in 1.."), "it is a whole number from 1 on");
         assert_eq!(
             in_words("invalid value: integer `-4`, expected u32 at line 1 column 9"),

@@ -11,7 +11,7 @@ use crate::error::Error;
 use machine::TimedSetting;
 use scheduler::Nanos;
 use scheduler::fair::Granularities;
-use scheduler::registry::{Config, Feature, TunableSetting};
+use scheduler::registry::{Config, Feature, SettingError, TunableSetting};
 use schema::{ExperimentText, Kernel, KernelChange};
 use workload::units;
 
@@ -180,7 +180,20 @@ impl KernelConfig {
         let mut before = self.changes.iter().filter(|c| c.at == Nanos::ZERO);
         before.try_for_each(|c| config.set(&c.setting))?;
         lacks::check(&self.named, &self.changes, &config)?;
+        rt_share_fits(&config)?;
+        let later = config.clone();
+        for change in self.during_in_order() {
+            later.set(&change.setting)?;
+            rt_share_fits(&later)?;
+        }
         Ok(config)
+    }
+
+    /// What changes during the run, as it comes.
+    fn during_in_order(&self) -> Vec<TimedSetting> {
+        let mut later = self.during();
+        later.sort_by_key(|change| change.at);
+        later
     }
 
     /// What changes during the run.
@@ -192,8 +205,7 @@ impl KernelConfig {
     /// Whether the configuration has a property at the start or after any change during the run.
     pub(crate) fn is_ever(&self, property: impl Fn(&Config) -> bool) -> bool {
         let Ok(config) = self.at_start() else { return false };
-        let mut later = self.during();
-        later.sort_by_key(|change| change.at);
+        let later = self.during_in_order();
         property(&config) || later.iter().any(|c| config.set(&c.setting).is_ok() && property(&config))
     }
 
@@ -214,6 +226,17 @@ impl KernelConfig {
             changes: self.changes.iter().map(KernelChange::from).collect(),
         }
     }
+}
+
+/// The kernel refuses a share of real-time tasks that is longer than its period (rt-class 8.1).
+fn rt_share_fits(config: &Config) -> Result<(), KernelError> {
+    let (runtime, period) =
+        (config.tunables.sched_rt_runtime_us.get(), config.tunables.sched_rt_period_us.get());
+    if runtime <= period {
+        return Ok(());
+    }
+    let (name, value) = ("sched_rt_runtime_us".to_owned(), runtime.to_string());
+    Err(SettingError::OutOfRange { name, value, min: -1, max: period }.into())
 }
 
 /// Whether a change gives this setting a value.
@@ -279,6 +302,20 @@ mod tests {
                 assert_eq!(kernel.set(change(&format!("{at}{text}"))), Ok(()), "{text}");
             }
         }
+    }
+
+    /// rt-class 8.1.
+    #[test]
+    fn real_time_tasks_cannot_have_more_than_a_period() {
+        let kernel = |settings: &[&str]| {
+            let mut kernel = KernelConfig::of_name("6.1").expect("a profile");
+            settings.iter().for_each(|text| kernel.set(change(text)).expect("a legal setting"));
+            kernel.at_start().map(drop).map_err(|error| error.to_string())
+        };
+        let refused = kernel(&["sched_rt_runtime_us=2000000"]).expect_err("EINVAL");
+        assert!(refused.ends_with("a whole number from -1 to 1000000"), "{refused}");
+        assert_eq!(kernel(&["sched_rt_runtime_us=2000000", "sched_rt_period_us=2000000"]), Ok(()));
+        assert!(kernel(&["1s:sched_rt_period_us=500000"]).is_err(), "in the middle of a run");
     }
 
     #[test]

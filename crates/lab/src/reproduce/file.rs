@@ -3,7 +3,7 @@
 use super::Length;
 use super::parameters::Free;
 use crate::error::{Error, Excerpt};
-use report::reproduce::{Place, RequirementSpec, RowSpec, SweepValue, TableSpec};
+use report::reproduce::{Place, Published, RequirementSpec, RowSpec, SweepValue, TableSpec};
 use scheduler::Nanos;
 use schema::reproduction::Role;
 use serde::Deserialize;
@@ -156,8 +156,42 @@ impl ExperimentFile {
             }
             None => {}
         }
-        let mut rows = self.variant.iter().flat_map(|variant| &variant.row).chain(&self.row);
-        rows.try_for_each(RowSpec::check).map_err(|fault| self.fault(fault.to_string()))
+        self.check_names()?;
+        let rows = || self.variant.iter().flat_map(|variant| &variant.row).chain(&self.row);
+        rows().try_for_each(RowSpec::check).map_err(|fault| self.fault(fault.to_string()))?;
+        let uneven = |row: &&RowSpec| matches!(&row.published, Some(Published::Sweep(each)) if each.len() != values.len());
+        match rows().find(uneven) {
+            Some(row) => Err(self.fault(format!(
+                "row `{}`: `published` has to have one figure for each of the {} values of the sweep",
+                row.what,
+                values.len()
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// What has a name has to stand somewhere: else every run is the same, and nothing says so.
+    fn check_names(&self) -> Result<(), Error> {
+        let of_variant = |variant: &VariantFile| {
+            variant.loads.iter().flatten().chain([&variant.settings]).cloned().collect::<Vec<_>>()
+        };
+        let texts: Vec<String> = self
+            .loads
+            .iter()
+            .chain([&self.settings])
+            .cloned()
+            .chain(self.variant.iter().flat_map(of_variant))
+            .collect();
+        let stands = |name: &str| texts.iter().any(|text| text.contains(&format!("{{{name}}}")));
+        let swept = self.sweep.iter().map(|sweep| &sweep.name);
+        let free = self.free.iter().filter(|free| free.value.is_some()).map(|free| &free.name);
+        match swept.chain(free).find(|name| !stands(name)) {
+            Some(name) => {
+                Err(self
+                    .fault(format!("{{{name}}} stands in no load and no settings, so it changes nothing")))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Drops variants whose figures do not hang on the wanted ones: leaves these, those that are compared

@@ -91,7 +91,7 @@ pub struct PublishedExperiment {
 
 impl PublishedExperiment {
     /// The experiments of this name: one (`001`), all whose names begin so (`001-` is `001-long` and others,
-    /// without `001` itself), `all`, or a file that ends in `.toml`.
+    /// without `001` itself; `eevdf`, as none has that name alone), `all`, or a file that ends in `.toml`.
     ///
     /// # Errors
     /// No experiment has the name; a file cannot be read or is not an experiment.
@@ -105,8 +105,15 @@ impl PublishedExperiment {
         if name.contains('/') {
             return Err(Error::ExperimentEnding { path: name.to_owned() });
         }
-        let is_meant = |file: &&PublishedFile| {
-            name == "all" || file.name == name || name.ends_with('-') && file.name.starts_with(name)
+        let of_family = |family: &str, file: &PublishedFile| {
+            file.name.strip_prefix(family).is_some_and(|member| member.starts_with('-'))
+        };
+        let has_name = PUBLISHED.iter().any(|file| file.name == name);
+        let is_meant = |file: &&PublishedFile| match name.strip_suffix('-') {
+            _ if name == "all" => true,
+            Some(family) => of_family(family, file),
+            None if has_name => file.name == name,
+            None => of_family(name, file),
         };
         let wanted: Vec<&PublishedFile> = PUBLISHED.iter().filter(is_meant).collect();
         if wanted.is_empty() {

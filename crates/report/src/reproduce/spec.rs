@@ -120,6 +120,12 @@ impl RowSpec {
         if self.is_close_to_something() && self.published.is_none() {
             return fault("a tolerance needs a `published` figure to be close to");
         }
+        if matches!(self.over_seeds, Fold::Sum | Fold::SteepestRise) {
+            return fault("`over_seeds` is mean, max or min");
+        }
+        if !self.largest_of_runs.is_none_or(|runs| runs >= 1.0) {
+            return fault("`largest_of_runs` is a number of runs: at least 1");
+        }
         if !self.expects() && self.group.is_some() {
             return fault("a row of a `group` needs a tolerance or a bound, or it is never counted");
         }

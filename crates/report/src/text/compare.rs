@@ -272,13 +272,17 @@ fn rest(variant: &VariantComparison, rows: Rows) -> String {
         let identical = variant.count(Verdict::Identical);
         let not_told = variant.count(Verdict::NotSignificant);
         let metrics = |count: usize| many(count as u64, "metric");
+        // Who sees no figure at all is told how to see some.
+        let hint = if shown == 0 && not_told > 0 { "; --full shows their figures" } else { "" };
         match (identical, not_told) {
             (0, 0) => {}
             (_, 0) => out += &format!("{} identical under every seed\n", metrics(identical)),
-            (0, _) => out += &format!("{} not told from chance\n", metrics(not_told)),
+            (0, _) => out += &format!("{} not told from chance{hint}\n", metrics(not_told)),
             _ => {
                 let identical = metrics(identical);
-                out += &format!("{identical} identical under every seed, {not_told} not told from chance\n");
+                let text =
+                    format!("{identical} identical under every seed, {not_told} not told from chance{hint}");
+                out += &wrap(&text, "", "  ");
             }
         }
     }

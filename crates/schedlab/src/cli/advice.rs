@@ -3,7 +3,7 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
 use std::error::Error as _;
-use suggest::{in_words, suggest};
+use suggest::{number_in_words, suggest};
 
 /// The error with our advice in place of the library's.
 pub fn advised(mut error: Error, cli: &Command) -> Error {
@@ -20,6 +20,10 @@ pub fn advised(mut error: Error, cli: &Command) -> Error {
         ErrorKind::UnknownArgument => {
             let option = word(&error, ContextKind::InvalidArg).unwrap_or_default();
             let is_short = option.starts_with('-') && !option.starts_with("--");
+            if let Some(others) = commands_with(cli, &option) {
+                let told = format!("{option} is an option of {others}, and of no other command\n");
+                return Error::raw(ErrorKind::UnknownArgument, told).with_cmd(cli);
+            }
             if is_short && error.get(ContextKind::SuggestedArg).is_none() {
                 let tip = "options of a load stand within its quotes: 'hackbench -g1'".into();
                 error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
@@ -27,10 +31,10 @@ pub fn advised(mut error: Error, cli: &Command) -> Error {
         }
         ErrorKind::ValueValidation => {
             let problem = error.source().map(ToString::to_string).unwrap_or_default();
-            let words = in_words(&problem);
+            let value = word(&error, ContextKind::InvalidValue).unwrap_or_default();
+            let words = number_in_words(&value, &problem);
             if words != problem {
                 let option = word(&error, ContextKind::InvalidArg).unwrap_or_default();
-                let value = word(&error, ContextKind::InvalidValue).unwrap_or_default();
                 let told = format!("invalid value '{value}' for '{option}': {words}\n");
                 return Error::raw(ErrorKind::ValueValidation, told).with_cmd(cli);
             }
@@ -38,6 +42,14 @@ pub fn advised(mut error: Error, cli: &Command) -> Error {
         _ => {}
     }
     error
+}
+
+/// The commands that have a long option, in words, if there are any.
+fn commands_with(cli: &Command, option: &str) -> Option<String> {
+    let long = option.strip_prefix("--")?;
+    let has = |command: &&Command| command.get_arguments().any(|arg| arg.get_long() == Some(long));
+    let names: Vec<&str> = cli.get_subcommands().filter(has).map(Command::get_name).collect();
+    (!names.is_empty()).then(|| names.join(" and "))
 }
 
 fn word(error: &Error, kind: ContextKind) -> Option<String> {

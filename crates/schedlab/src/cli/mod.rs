@@ -69,7 +69,15 @@ enum Command {
 /// Runs what was typed.
 pub fn main() -> ExitCode {
     let columns = columns::of_stdout().unwrap_or(WIDTH);
-    let mut command = Cli::command().term_width(columns);
+    // `--for -1` is a time below zero, and no option called 1.
+    let negative = |arg: clap::Arg| {
+        if arg.get_action().takes_values() && !arg.is_positional() {
+            arg.allow_negative_numbers(true)
+        } else {
+            arg
+        }
+    };
+    let mut command = Cli::command().term_width(columns).mut_subcommands(|sub| sub.mut_args(negative));
     let matches = command.try_get_matches_from_mut(std::env::args_os());
     let read = matches.and_then(|matches| {
         let typed = Typed::of(&command, &matches);

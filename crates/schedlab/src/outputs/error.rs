@@ -46,8 +46,8 @@ pub enum OutputError {
         /// The input.
         input: PathBuf,
     },
-    /// Somebody else writes the same file.
-    #[error("{} is being written by another schedlab; wait for it, or give another name", path.display())]
+    /// The same file is being written.
+    #[error("{} is being written already, by another schedlab or as another output of this one; give another name", path.display())]
     Busy {
         /// As it was given.
         path: PathBuf,

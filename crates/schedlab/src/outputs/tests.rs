@@ -107,7 +107,7 @@ fn two_cannot_write_a_file_at_the_same_time_and_the_next_one_can() {
     let path = folder.path("out");
     let first = open(&path);
     let error = Output::open(&path, &[]).expect_err("the first is not done").to_string();
-    assert!(error.contains("out is being written by another schedlab"), "{error}");
+    assert!(error.contains("out is being written already"), "{error}");
     assert!(Output::open(&folder.path("other"), &[]).is_ok());
     first.commit().expect("nobody disturbed it");
     open(&path).commit().expect("nobody writes it any more");

@@ -189,7 +189,7 @@ fn of_two_recorders_of_one_file_the_second_fails_at_once() {
     let second = schedlab(&tracefs.args(&output)).output().expect("the binary of this package");
     let error = String::from_utf8_lossy(&second.stderr).into_owned();
     assert_eq!(second.status.code(), Some(2), "{error}");
-    assert!(error.contains("is being written by another schedlab"), "{error}");
+    assert!(error.contains("is being written already"), "{error}");
     drop(first.stdin.take());
     assert_eq!(first.wait().expect("it ends").code(), Some(0));
     trace::read(&fs::read(&output).expect("a file")).expect("a trace");

@@ -15,6 +15,8 @@ pub(super) fn parser<T: Args>(name: &'static str) -> Command {
         .disable_version_flag(true)
         .args_override_self(true)
         .infer_long_args(true)
+        // `-t -5` is five too few, and no option called 5.
+        .mut_args(|arg| if arg.get_action().takes_values() { arg.allow_negative_numbers(true) } else { arg })
 }
 
 /// The long option that was probably meant, as `--threads`.
@@ -58,7 +60,7 @@ fn explain(name: &str, command: &Command, error: &clap::Error) -> LoadError {
             let value = context(ContextKind::InvalidValue).unwrap_or_default();
             let message = match error.source() {
                 Some(source) => {
-                    let why = suggest::in_words(&source.to_string());
+                    let why = suggest::number_in_words(&value, &source.to_string());
                     format!("option '{option}', value '{value}': {why}")
                 }
                 None if value.is_empty() => format!("option '{option}': a value is missing"),

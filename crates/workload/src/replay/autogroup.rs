@@ -22,7 +22,7 @@ pub(super) fn warning(trace: &Trace, tasks: &[RecordedTask]) -> Option<String> {
     Some(format!(
         "autogroup was on when this was recorded ({SETTING}=1), and the replay has no groups: there its {several} got equal shares of a \
          CPU, however many tasks each had, here every fair task competes on its own; a task that was alone in its session waits \
-         longer here beside a busy one (groups: recorded)"
+         longer here beside a busy one (with --groups recorded it has them)"
     ))
 }
 

@@ -36,7 +36,7 @@ impl Limited<'_> {
         format!(
             "{} {ran} under a limit of {quota_us} us of CPU time in {period_us} us (cgroup {path}), {}: the replay has \
              no groups; where the limit stopped them they run on in it, are done earlier than recorded, and leave others less \
-             of the CPUs (groups: recorded)",
+             of the CPUs (with --groups recorded it has them)",
             self.tasks.len(),
             listed(&self.tasks)
         )

@@ -288,12 +288,15 @@ impl Reader {
                 return Err(WorkloadError { line: mention.line, problem });
             }
         }
-        let missing =
-            |what: &str| WorkloadError { line: lines, problem: format!("the file does not say its {what}") };
+        let missing = |what: &str, example: &str| {
+            let problem =
+                format!("the file does not say its {what}; write `{what} {example}` above the first task");
+            WorkloadError { line: lines, problem }
+        };
         let recording = Recording {
             groups: self.groups,
-            cpus: self.cpus.ok_or_else(|| missing("cpus"))?,
-            span: self.span.ok_or_else(|| missing("span"))?,
+            cpus: self.cpus.ok_or_else(|| missing("cpus", "2"))?,
+            span: self.span.ok_or_else(|| missing("span", "10s"))?,
             hz: self.hz,
             ticks_at: self.ticks_at,
             command: self.command,

@@ -7,6 +7,7 @@ use crate::replay::recording::{
 };
 use crate::units;
 use scheduler::{CpuId, Nanos};
+use suggest::suggest;
 use trace::MAX_CPUS;
 
 /// What the facts of a task say about its steps.
@@ -96,6 +97,41 @@ fn brought(word: &str, words: &[&str]) -> Result<Brought, String> {
     })
 }
 
+/// With what a fact or a step of a task begins.
+const WORDS: [&str; 31] = [
+    "policy",
+    "cpus",
+    "group",
+    "work",
+    "period",
+    "first",
+    "pause",
+    "begin",
+    "run",
+    "receive",
+    "outside",
+    "tick",
+    "rest",
+    "served",
+    "until",
+    "next",
+    "sleep",
+    "stop",
+    "yield",
+    "give-back",
+    "set",
+    "pin",
+    "bind",
+    "unbind",
+    "interrupted",
+    "exit",
+    "wake",
+    "fork",
+    "submit",
+    "lock",
+    "unlock",
+];
+
 /// A step that names no other task.
 pub(super) fn step(word: &str, words: &[&str], manner: &mut Manner) -> Result<ReplayStep, String> {
     Ok(match (word, words) {
@@ -144,10 +180,15 @@ pub(super) fn step(word: &str, words: &[&str], manner: &mut Manner) -> Result<Re
         ("interrupted", ["by", "timer"]) => ReplayStep::Interrupted { by_timer: true },
         ("exit", []) => ReplayStep::Exit,
         _ => {
-            return Err(format!(
-                "`{}` is no step; the head of a written file lists them",
-                [&[word], words].concat().join(" ")
-            ));
+            let meant = match word {
+                "nice" | "fifo" | "rr" | "batch" | "idle" => Some(format!("policy {word}")),
+                _ => suggest(word, WORDS).filter(|near| *near != word).map(str::to_owned),
+            };
+            let hint = meant.map_or_else(
+                || "the head of a written file lists them".to_owned(),
+                |meant| format!("did you mean `{meant}`?"),
+            );
+            return Err(format!("`{}` is no step; {hint}", [&[word], words].concat().join(" ")));
         }
     })
 }

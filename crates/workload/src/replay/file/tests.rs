@@ -97,7 +97,9 @@ fn errors_name_the_line_and_what_to_do() {
             "line 7: `100` is out of range; write fifo 1 to 99, rr 1 to 99, nice, batch or idle -20 to 19, \
              or deadline",
         ),
-        ("run 2us", "ran 2us", "line 13: `ran 2us` is no step; the head of a written file lists them"),
+        ("run 2us", "ran 2us", "line 13: `ran 2us` is no step; did you mean `run`?"),
+        ("run 2us", "nice 5", "line 13: `nice 5` is no step; did you mean `policy nice`?"),
+        ("run 2us", "quux", "line 13: `quux` is no step; the head of a written file lists them"),
         ("stop", "pause 3ms", "line 19: `pause` is a fact of the task; facts stand before the steps"),
         ("period 10ms", "period 0ms", "line 9: must be above 0"),
         ("wake 8.1", "fork 8.1", "line 16: task 8.1 is forked here, but does not `begin forked`"),
@@ -109,7 +111,10 @@ fn errors_name_the_line_and_what_to_do() {
     let error = Recording::from_text(&twice).expect_err("two forks");
     assert_eq!(error.to_string(), "line 17: task 8.1 is forked a second time; a task begins once");
     let error = Recording::from_text("schedlab-workload 1\ncpus 2\n").expect_err("no span");
-    assert_eq!(error.to_string(), "line 2: the file does not say its span");
+    assert_eq!(
+        error.to_string(),
+        "line 2: the file does not say its span; write `span 10s` above the first task"
+    );
 }
 
 /// What a run's own trace tells.
