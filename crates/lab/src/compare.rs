@@ -114,7 +114,7 @@ fn length_differs(plan: &Plan, base: &compare::Arm<'_>, variant: &compare::Arm<'
     (differs && plan.base.loads.len() > 1 && plan.experiment.window.is_none()).then(|| {
         format!(
             "{}: its runs lasted {}, those of the base {}, so all that adds up (cycles, waits, switches, \
-             throttled periods) differs for that reason, too; --for gives both the same length",
+             throttled periods) differs for that reason, too; a length for both (for) keeps them alike",
             variant.name,
             duration_ns(of_variant),
             duration_ns(of_base)

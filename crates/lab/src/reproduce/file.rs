@@ -159,7 +159,8 @@ impl ExperimentFile {
         self.check_names()?;
         let rows = || self.variant.iter().flat_map(|variant| &variant.row).chain(&self.row);
         rows().try_for_each(RowSpec::check).map_err(|fault| self.fault(fault.to_string()))?;
-        let uneven = |row: &&RowSpec| matches!(&row.published, Some(Published::Sweep(each)) if each.len() != values.len());
+        let is_uneven = |of: &Published| matches!(of, Published::Sweep(each) if each.len() != values.len());
+        let uneven = |row: &&RowSpec| row.published.as_ref().is_some_and(is_uneven);
         match rows().find(uneven) {
             Some(row) => Err(self.fault(format!(
                 "row `{}`: `published` has to have one figure for each of the {} values of the sweep",

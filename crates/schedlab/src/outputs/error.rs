@@ -47,7 +47,9 @@ pub enum OutputError {
         input: PathBuf,
     },
     /// The same file is being written.
-    #[error("{} is being written already, by another schedlab or as another output of this one; give another name", path.display())]
+    #[error(
+        "{} is being written already, by another schedlab or by this one; give another name", path.display()
+    )]
     Busy {
         /// As it was given.
         path: PathBuf,

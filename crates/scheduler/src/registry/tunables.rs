@@ -70,14 +70,14 @@ pub struct TunableSetting {
 
 tunables! {
     sched_latency_ns 6_000_000 100_000..=1_000_000_000
-        "Period in which every runnable fair task runs once, in ns; as built in, scaled by the CPUs, as written, not."
+        "Period in which every runnable fair task runs once, in ns; scaled by the CPUs unless written."
         "fair-class 3";
     sched_min_granularity_ns 750_000 100_000..=1_000_000_000
-        "Smallest slice of the period when many tasks run, in ns; as built in, scaled by the CPUs, as written, not."
+        "Smallest slice of the period when many tasks run, in ns; scaled by the CPUs unless written."
         "fair-class 3";
     sched_wakeup_granularity_ns 1_000_000 0..=1_000_000_000
-        "How far left of the running task a woken one must be to preempt it, in ns; as built \
-         in, scaled by the CPUs, as written, not." "fair-class 3, 6.5";
+        "How far left of the running task a woken one must be to preempt it, in ns; \
+         scaled by the CPUs unless written." "fair-class 3, 6.5";
     sched_nr_latency 8 1..=1000
         "Number of runnable tasks from which the period grows; also the buddy gate." "fair-class 3, 4.1";
     sched_migration_cost_ns 500_000 -1..=1_000_000_000
@@ -103,5 +103,5 @@ tunables! {
     sched_cfs_bandwidth_slice_us 5000 1..=1_000_000
         "CPU time that a queue draws from the limit of its group at a time, in µs." "deadline-groups B7";
     base_slice_ns 700_000 1..=1_000_000_000
-        "Length of a request under EEVDF, in ns; as built in, scaled by the CPUs, as written, not." "eevdf-class 0.6";
+        "Length of a request under EEVDF, in ns; scaled by the CPUs unless written." "eevdf-class 0.6";
 }
