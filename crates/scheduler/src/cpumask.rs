@@ -132,16 +132,17 @@ impl CpuMask {
 
     /// The CPUs in ascending order, from the one behind `start` around to itself.
     pub fn around(self, start: CpuId) -> impl Iterator<Item = CpuId> {
-        let mut at = start;
-        (0..self.weight()).filter_map(move |_| {
-            at = self.next_wrapping(at)?;
-            Some(at)
-        })
+        self.iter_from(start.index() + 1).chain(self.iter().take_while(move |cpu| *cpu <= start))
     }
 
     /// The CPUs in ascending order.
     pub fn iter(&self) -> Iter {
-        Iter { mask: *self, word: 0, rest: self.0[0] }
+        self.iter_from(0)
+    }
+
+    fn iter_from(&self, start: usize) -> Iter {
+        let word = start / 64;
+        Iter { mask: *self, word, rest: self.0.get(word).map_or(0, |bits| bits & (u64::MAX << (start % 64))) }
     }
 }
 
@@ -217,9 +218,15 @@ impl CellMask {
         word.set(word.get() | 1 << (cpu.index() % 64));
     }
 
-    /// Those that were added; none are left.
-    pub fn take(&self) -> CpuMask {
-        CpuMask(core::array::from_fn(|word| self.0[word].take()))
+    /// Takes those out that were added, the lowest first. Whom `visit` adds again stays.
+    pub fn drain(&self, mut visit: impl FnMut(CpuId)) {
+        for (number, word) in self.0.iter().enumerate() {
+            let mut rest = word.take();
+            while rest != 0 {
+                visit(CpuId((number * 64) as u16 + rest.trailing_zeros() as u16));
+                rest &= rest - 1;
+            }
+        }
     }
 }
 
@@ -246,8 +253,28 @@ mod tests {
         assert_eq!(m.next_after(CpuId(3)), Some(CpuId(64)));
         assert_eq!(m.next_after(CpuId(511)), None);
         assert_eq!(m.next_wrapping(CpuId(511)), Some(CpuId(3)));
-        assert_eq!(m.around(CpuId(64)).map(|c| c.0).collect::<Vec<_>>(), [511, 3, 64]);
+        let around = |start| m.around(CpuId(start)).map(|c| c.0).collect::<Vec<_>>();
+        assert_eq!([around(64), around(65), around(511)], [[511, 3, 64], [511, 3, 64], [3, 64, 511]]);
+        assert_eq!(CpuMask::EMPTY.around(CpuId(5)).count(), 0);
         assert_eq!(m.iter().count() as u32, m.weight());
+    }
+
+    #[test]
+    fn who_is_added_while_others_are_taken_out_stays() {
+        let set = CellMask::default();
+        [70, 3, 71].into_iter().for_each(|cpu| set.insert(CpuId(cpu)));
+        let drained = || {
+            let mut seen = Vec::new();
+            set.drain(|cpu| seen.push(cpu.0));
+            seen
+        };
+        set.drain(|cpu| {
+            if cpu.0 != 70 {
+                set.insert(cpu)
+            }
+        });
+        assert_eq!(drained(), [3, 71]);
+        assert!(drained().is_empty());
     }
 
     #[test]

@@ -87,8 +87,8 @@ pub struct SchedDomain {
     pub span: CpuMask,
     /// So many.
     pub span_weight: u32,
-    /// Partition of the span, shared by the chains of all its CPUs; a CPU's own group is at `own`.
-    partition: Rc<[SchedGroup]>,
+    /// Shared by the chains of all its CPUs; a CPU's own group is at `own`.
+    partition: Rc<Partition>,
     own: usize,
     /// SD_WAKE_AFFINE: a wakeup may pull a task across it.
     pub affine: bool,
@@ -115,7 +115,7 @@ pub struct SchedDomain {
 impl SchedDomain {
     /// The group of the CPU whose chain this is.
     pub fn own_group(&self) -> &SchedGroup {
-        &self.partition[self.own]
+        &self.partition.groups[self.own]
     }
 
     /// Constants of balancing it.
@@ -156,13 +156,41 @@ impl SchedDomain {
 
     /// Its groups.
     pub fn groups(&self) -> &[SchedGroup] {
-        &self.partition
+        &self.partition.groups
     }
 
     /// The other groups, in order, starting behind the own one.
     pub fn other_groups(&self) -> impl Iterator<Item = &SchedGroup> {
-        let (before, rest) = self.partition.split_at(self.own);
+        let (before, rest) = self.partition.groups.split_at(self.own);
         rest[1..].iter().chain(before)
+    }
+
+    /// The CPUs of the own group, then of the others, in order: a pass over all groups looks at them so.
+    pub fn cpus_by_group(&self) -> impl Iterator<Item = CpuId> {
+        let Partition { twice_around, first_cpus, .. } = &*self.partition;
+        twice_around[first_cpus[self.own]..][..twice_around.len() / 2].iter().copied()
+    }
+}
+
+/// A span, divided into groups.
+#[derive(Debug)]
+struct Partition {
+    groups: Box<[SchedGroup]>,
+    /// The CPUs of all groups in their order, twice: from the first CPU of any group on, all of them follow.
+    twice_around: Box<[CpuId]>,
+    /// Where the CPUs of each group begin there.
+    first_cpus: Box<[usize]>,
+}
+
+impl Partition {
+    fn new(groups: Box<[SchedGroup]>) -> Partition {
+        let all = || groups.iter().flat_map(|group| group.span.iter());
+        let first_cpus = groups.iter().scan(0, |next, group| {
+            let first = *next;
+            *next += group.weight as usize;
+            Some(first)
+        });
+        Partition { twice_around: all().chain(all()).collect(), first_cpus: first_cpus.collect(), groups }
     }
 }
 
@@ -173,7 +201,8 @@ pub struct SchedGroup {
     pub span: CpuMask,
     /// So many.
     pub weight: u64,
-    /// Among the groups of all domains: no other group has it.
+    /// Among the groups of all domains: of a single CPU it is the CPU's, of several CPUs a larger one that no
+    /// other group has.
     pub number: usize,
     /// What its CPUs are worth to fair tasks, in 1024ths of one, as of the last refresh (fair-placement 1.9).
     pub capacity: Kept<u64>,
@@ -306,7 +335,7 @@ pub fn domains_of(topology: &Topology) -> Box<[Vec<SchedDomain>]> {
 struct Built {
     span: CpuMask,
     below: Option<usize>,
-    groups: Rc<[SchedGroup]>,
+    partition: Rc<Partition>,
 }
 
 fn chain_of(topology: &Topology, cpu: CpuId, built: &mut Vec<Built>) -> Vec<SchedDomain> {
@@ -325,7 +354,7 @@ fn chain_of(topology: &Topology, cpu: CpuId, built: &mut Vec<Built>) -> Vec<Sche
             kind: level.kind,
             span,
             span_weight: span.weight(),
-            own: partition.iter().position(|g| g.span.contains(cpu)).unwrap_or(0),
+            own: partition.groups.iter().position(|g| g.span.contains(cpu)).unwrap_or(0),
             partition,
             affine: !far,
             shares_cache,
@@ -373,21 +402,27 @@ fn partition_of(
     span: CpuMask,
     below: Option<usize>,
     built: &mut Vec<Built>,
-) -> Rc<[SchedGroup]> {
+) -> Rc<Partition> {
     if let Some(known) = built.iter().find(|b| b.below == below && b.span == span) {
-        return known.groups.clone();
+        return known.partition.clone();
     }
-    let numbered = built.iter().map(|b| b.groups.len()).sum::<usize>();
-    let group = |(index, span)| SchedGroup::new(span, numbered + index);
-    let groups: Rc<[SchedGroup]> = match below {
-        None => span.iter().map(CpuMask::single).enumerate().map(group).collect(),
+    let several = |group: &&SchedGroup| group.weight > 1;
+    let known = built.iter().flat_map(|b| b.partition.groups.iter().filter(several)).count();
+    let mut free = topology.cpus + known..;
+    let group = |span: CpuMask| {
+        let only = span.first().filter(|_| span.weight() == 1).map(CpuId::index);
+        SchedGroup::new(span, only.or_else(|| free.next()).unwrap_or_default())
+    };
+    let groups = match below {
+        None => span.iter().map(CpuMask::single).map(group).collect(),
         Some(level) => {
             let within = topology.levels[level].spans.iter().filter(|g| g.is_subset(&span));
-            within.copied().enumerate().map(group).collect()
+            within.copied().map(group).collect()
         }
     };
-    built.push(Built { span, below, groups: groups.clone() });
-    groups
+    let partition = Rc::new(Partition::new(groups));
+    built.push(Built { span, below, partition: partition.clone() });
+    partition
 }
 
 #[cfg(test)]

@@ -260,7 +260,7 @@ impl<'k, P: Platform> ThisCpu<'k, P> {
 
     /// Looks at what these CPUs publish.
     #[inline]
-    pub fn scan(self, cpus: &CpuMask) {
+    pub fn scan(self, cpus: impl Iterator<Item = CpuId>) {
         self.k.platform.scan(self.id, cpus);
     }
 

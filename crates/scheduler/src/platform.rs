@@ -1,7 +1,7 @@
 //! The only seam between the scheduler and the world: a clock, locks that take time, costs, interrupts,
 //! events.
 
-use crate::{CpuId, CpuMask, Event, MutexId, Nanos, TaskId, ThisCpu};
+use crate::{CpuId, Event, MutexId, Nanos, TaskId, ThisCpu};
 use core::future::Future;
 
 /// What the scheduler runs on. The machine crate implements it with simulated hardware; unit tests with locks
@@ -56,8 +56,8 @@ pub trait Platform: Sized {
     fn touch(&self, me: CpuId, line: Line, access: Access);
 
     /// Looks at what several CPUs publish, as searching and balancing do: pays for each and for its line.
-    fn scan(&self, me: CpuId, cpus: &CpuMask) {
-        for cpu in cpus.iter() {
+    fn scan(&self, me: CpuId, cpus: impl Iterator<Item = CpuId>) {
+        for cpu in cpus {
             self.charge(Cost::ScanCpu);
             self.touch(me, Line::Rq(cpu), Access::Read);
         }

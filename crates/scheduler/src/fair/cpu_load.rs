@@ -10,6 +10,7 @@ use crate::registry::{Feature, RtLoadWeight};
 use crate::rq::RqGuard;
 use crate::stats::bump;
 use crate::{CpuId, Nanos, RT_LOAD_WEIGHT, TaskId, ThisCpu};
+use core::cell::Cell;
 
 /// A decision looks at a CPU: its published line is read.
 #[inline]
@@ -83,7 +84,25 @@ pub(crate) fn update_cpu_load<P: Platform>(rq: &mut RqGuard<'_, P>) {
 
 /// Time between two ticks of a busy CPU.
 pub(crate) fn tick_period<P: Platform>(me: ThisCpu<'_, P>) -> Nanos {
-    Nanos(1_000_000_000 / me.k.config.tunables.hz.get() as u64)
+    me.k.fair_root.tick.period(me.k.config.tunables.hz.get())
+}
+
+/// The period of the tick beside the rate by which it was computed: balancing asks for it several times in
+/// each switch, and a division takes longer than most of what it asks besides.
+#[derive(Debug, Default)]
+pub(super) struct TickPeriod {
+    hz: Cell<i64>,
+    period: Cell<Nanos>,
+}
+
+impl TickPeriod {
+    #[inline]
+    fn period(&self, hz: i64) -> Nanos {
+        if self.hz.replace(hz) != hz {
+            self.period.set(Nanos(1_000_000_000 / hz as u64));
+        }
+        self.period.get()
+    }
 }
 
 /// The average over `span` ticks after one more tick. Rounded up while it rises, so that it can get there.

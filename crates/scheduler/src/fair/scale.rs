@@ -39,27 +39,52 @@ pub struct Granularities {
     pub nr_latency: u32,
 }
 
+/// A tunable as it is in effect on so many CPUs.
+#[inline]
+fn in_effect(config: &Config, cpus: usize, built_in: &Cell<i64>, written: &Cell<Option<Nanos>>) -> Nanos {
+    written.get().unwrap_or_else(|| Nanos(built_in.get() as u64 * factor(config, cpus)))
+}
+
+// One by one: they are asked several times in each event, and whoever needs one of them pays for that one.
+
+#[inline]
+fn latency_of(config: &Config, cpus: usize) -> Nanos {
+    in_effect(config, cpus, &config.tunables.sched_latency_ns, &config.written.latency)
+}
+
+#[inline]
+fn min_granularity_of(config: &Config, cpus: usize) -> Nanos {
+    in_effect(config, cpus, &config.tunables.sched_min_granularity_ns, &config.written.min_granularity)
+}
+
+#[inline]
+fn wakeup_granularity_of(config: &Config, cpus: usize) -> Nanos {
+    in_effect(config, cpus, &config.tunables.sched_wakeup_granularity_ns, &config.written.wakeup_granularity)
+}
+
+#[inline]
+fn base_slice_of(config: &Config, cpus: usize) -> Nanos {
+    in_effect(config, cpus, &config.tunables.base_slice_ns, &config.written.base_slice)
+}
+
+#[inline]
+fn nr_latency_of(config: &Config, cpus: usize) -> u32 {
+    if config.written.nr_latency_follows.get() {
+        latency_of(config, cpus).0.div_ceil(min_granularity_of(config, cpus).0) as u32
+    } else {
+        config.tunables.sched_nr_latency.get() as u32
+    }
+}
+
 impl Granularities {
     /// Those of a kernel on so many CPUs.
-    #[inline]
     pub fn new(config: &Config, cpus: usize) -> Granularities {
-        let (tunables, written) = (&config.tunables, &config.written);
-        let in_effect = |built_in: &Cell<i64>, written: &Cell<Option<Nanos>>| {
-            let scaled = || Nanos(built_in.get() as u64 * factor(config, cpus));
-            written.get().unwrap_or_else(scaled)
-        };
-        let latency = in_effect(&tunables.sched_latency_ns, &written.latency);
-        let min_granularity = in_effect(&tunables.sched_min_granularity_ns, &written.min_granularity);
         Granularities {
-            latency,
-            min_granularity,
-            wakeup_granularity: in_effect(&tunables.sched_wakeup_granularity_ns, &written.wakeup_granularity),
-            base_slice: in_effect(&tunables.base_slice_ns, &written.base_slice),
-            nr_latency: if written.nr_latency_follows.get() {
-                latency.0.div_ceil(min_granularity.0) as u32
-            } else {
-                tunables.sched_nr_latency.get() as u32
-            },
+            latency: latency_of(config, cpus),
+            min_granularity: min_granularity_of(config, cpus),
+            wakeup_granularity: wakeup_granularity_of(config, cpus),
+            base_slice: base_slice_of(config, cpus),
+            nr_latency: nr_latency_of(config, cpus),
         }
     }
 
@@ -76,36 +101,29 @@ impl Granularities {
     }
 }
 
-/// Those of now. Whoever needs one of them pays for that one: this is inlined, and what nobody reads is not
-/// computed.
-#[inline]
-fn now<P: Platform>(k: &Scheduler<P>) -> Granularities {
-    Granularities::new(&k.config, k.cpus())
-}
-
 /// sched_latency in ns.
 pub(super) fn latency<P: Platform>(k: &Scheduler<P>) -> u64 {
-    now(k).latency.0
+    latency_of(&k.config, k.cpus()).0
 }
 
 /// sched_min_granularity in ns.
 pub(super) fn min_granularity<P: Platform>(k: &Scheduler<P>) -> u64 {
-    now(k).min_granularity.0
+    min_granularity_of(&k.config, k.cpus()).0
 }
 
 /// sched_wakeup_granularity in ns.
 pub(super) fn wakeup_granularity<P: Platform>(k: &Scheduler<P>) -> u64 {
-    now(k).wakeup_granularity.0
+    wakeup_granularity_of(&k.config, k.cpus()).0
 }
 
 /// base_slice in ns (eevdf-class 0.6).
 pub(super) fn base_slice<P: Platform>(k: &Scheduler<P>) -> u64 {
-    now(k).base_slice.0
+    base_slice_of(&k.config, k.cpus()).0
 }
 
 /// sched_nr_latency.
 pub(super) fn nr_latency<P: Platform>(k: &Scheduler<P>) -> u32 {
-    now(k).nr_latency
+    nr_latency_of(&k.config, k.cpus())
 }
 
 /// sched_migration_cost; −1, "always cache-hot", reads as for ever.

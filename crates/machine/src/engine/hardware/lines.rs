@@ -1,14 +1,15 @@
 //! Cache lines that CPUs share, as single-server queues: one transfer at a time (rt-class 10.5).
 
+use super::sharers::Sharers;
 use super::transfers::Transfers;
 use scheduler::platform::{Access, Line};
-use scheduler::{CpuId, CpuMask, Nanos, TaskId};
-use std::cell::{Cell, OnceCell, RefCell};
+use scheduler::{CpuId, Nanos, TaskId};
+use std::cell::{Cell, RefCell};
 
 /// Where a line is. Every CPU has a copy of one that nobody wrote yet.
 #[derive(Debug)]
 struct LineState {
-    /// The CPU that has the only copy, or [`SHARED`]: most uses end here.
+    /// The CPU that has the only copy, or [`SHARED`], or [`UNWRITTEN`]: most uses end here.
     lone: Cell<CpuId>,
     /// Who wrote it last.
     owner: Cell<CpuId>,
@@ -16,25 +17,27 @@ struct LineState {
     busy_from: Cell<Nanos>,
     /// …to here.
     free_at: Cell<Nanos>,
-    /// Who has a copy, while more than one CPU has. In a box, which the first makes who reads what another
-    /// wrote: there is a line for each task, and few see that.
-    sharers: OnceCell<Box<RefCell<CpuMask>>>,
+    /// Who has a copy, while it is shared.
+    sharers: Sharers,
 }
 
 impl Default for LineState {
     fn default() -> LineState {
         LineState {
-            lone: Cell::new(SHARED),
+            lone: Cell::new(UNWRITTEN),
             owner: Cell::default(),
             busy_from: Cell::default(),
             free_at: Cell::default(),
-            sharers: OnceCell::new(),
+            sharers: Sharers::default(),
         }
     }
 }
 
 /// No CPU has the only copy.
 const SHARED: CpuId = CpuId(u16::MAX);
+
+/// Nobody wrote it yet.
+const UNWRITTEN: CpuId = CpuId(u16::MAX - 1);
 
 /// cpupri levels, as the scheduler numbers them: 0 to 100.
 const CPUPRI_LEVELS: usize = 101;
@@ -83,6 +86,14 @@ impl LineTable {
         self.states[index].touch(me, now, access, transfers)
     }
 
+    /// The same for looking at what a CPU publishes, in loops over many of them: inlined, it takes a third
+    /// less.
+    #[inline(always)]
+    pub fn look(&self, me: CpuId, now: Nanos, cpu: CpuId, transfers: &Transfers) -> Nanos {
+        let line = &self.states[PER_CPU + 2 * cpu.index()];
+        if line.lone.get() == me { transfers.own() } else { line.read_inline(me, now, transfers) }
+    }
+
     fn touch_task(
         &self,
         me: CpuId,
@@ -112,21 +123,22 @@ impl LineState {
 
     #[inline(never)]
     fn read(&self, me: CpuId, now: Nanos, transfers: &Transfers) -> Nanos {
-        if self.lone.replace(SHARED) != SHARED {
-            // In place: a mask that is made elsewhere and moved here waits for its own stores.
-            let mut sharers = self.sharers.get_or_init(Box::default).borrow_mut();
-            *sharers = CpuMask::EMPTY;
-            sharers.insert(self.owner.get());
-            sharers.insert(me);
-        } else {
-            let Some(sharers) = self.sharers.get() else { return transfers.own() };
-            let mut sharers = sharers.borrow_mut();
-            if sharers.contains(me) {
-                return transfers.own();
-            }
-            sharers.insert(me);
+        self.read_inline(me, now, transfers)
+    }
+
+    #[inline(always)]
+    fn read_inline(&self, me: CpuId, now: Nanos, transfers: &Transfers) -> Nanos {
+        let (lone, owner) = (self.lone.get(), self.owner.get());
+        if lone == UNWRITTEN || (lone == SHARED && self.sharers.contains(me)) {
+            return transfers.own();
         }
-        self.queue_up(now, transfers.get(self.owner.get(), me))
+        if lone != SHARED {
+            self.lone.set(SHARED);
+            self.sharers.clear();
+            self.sharers.insert(owner);
+        }
+        self.sharers.insert(me);
+        self.queue_up(now, transfers.get(owner, me))
     }
 
     #[inline(never)]
@@ -134,10 +146,8 @@ impl LineState {
         let mut holder = self.owner.get();
         if holder == me {
             // Its last writer shares it and has to reach another sharer.
-            holder = match self.sharers.get() {
-                Some(sharers) => sharers.borrow().next_wrapping(me).unwrap_or(me),
-                None => transfers.next_wrapping(me),
-            };
+            let unwritten = self.lone.get() == UNWRITTEN;
+            holder = if unwritten { transfers.next_wrapping(me) } else { self.sharers.next_wrapping(me) };
         }
         self.owner.set(me);
         self.lone.set(me);

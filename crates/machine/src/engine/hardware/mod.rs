@@ -15,6 +15,7 @@ mod pace;
 mod platform;
 mod push_ipis;
 mod queue;
+mod sharers;
 mod siblings;
 mod source;
 mod time;

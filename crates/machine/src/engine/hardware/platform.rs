@@ -8,7 +8,7 @@ use super::locks::{Attempt, HandOver};
 use super::pace::Fraction;
 use super::source::{OneShot, Source};
 use scheduler::platform::{Access, Cost, Ipi, Line, Lock, Platform};
-use scheduler::{CpuId, CpuMask, Event, Nanos, TaskId, ThisCpu};
+use scheduler::{CpuId, Event, Nanos, TaskId, ThisCpu};
 use std::future::Future;
 
 impl Hw {
@@ -27,13 +27,13 @@ impl Hw {
 
     /// Pays for looking at these CPUs one by one.
     #[inline(never)]
-    fn scan_lines(&self, me: CpuId, cpus: &CpuMask) {
+    fn scan_lines(&self, me: CpuId, cpus: impl Iterator<Item = CpuId>) {
         let (now, transfers) = (self.now.get(), &self.locks.timing.transfers);
         let each = self.paces.executing.get().time_for(self.spec.costs.scan_cpu, Fraction::default());
         let mut debt = self.debt.get();
-        for cpu in cpus.iter() {
+        for cpu in cpus {
             debt += each;
-            debt += self.lines.touch(me, now + debt, Line::Rq(cpu), Access::Read, transfers);
+            debt += self.lines.look(me, now + debt, cpu, transfers);
         }
         self.debt.set(debt);
     }
@@ -149,7 +149,7 @@ impl Platform for Hw {
     }
 
     #[inline]
-    fn scan(&self, me: CpuId, cpus: &CpuMask) {
+    fn scan(&self, me: CpuId, cpus: impl Iterator<Item = CpuId>) {
         if self.spec.costs.scan_cpu > Nanos::ZERO || !self.locks.timing.transfers.are_free {
             self.scan_lines(me, cpus);
         }

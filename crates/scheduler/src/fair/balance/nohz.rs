@@ -11,7 +11,7 @@ use super::typed::NohzRoot;
 use super::{Situation, balance_domains, due};
 use crate::domains::SchedDomain;
 use crate::fair::cache::SharedCache;
-use crate::fair::cpu_load::{tick_period, update_cpu_load};
+use crate::fair::cpu_load::{TickPeriod, tick_period, update_cpu_load};
 use crate::platform::Platform;
 use crate::{CpuId, CpuMask, LevelKind, Nanos, ThisCpu, Topology};
 use alloc::boxed::Box;
@@ -35,6 +35,8 @@ pub struct FairRoot {
     pub(in crate::fair) has_clusters: bool,
     /// What balancing by group types counts.
     pub(super) sums: GroupSums,
+    /// How long it is from tick to tick.
+    pub(in crate::fair) tick: TickPeriod,
     /// CPUs of which real-time tasks left something less than all at the last refresh.
     pub(in crate::fair) reduced: RefCell<CpuMask>,
 }
@@ -52,6 +54,7 @@ impl FairRoot {
             has_cores,
             has_clusters: domains.iter().flatten().any(|d| d.kind == LevelKind::Cluster),
             sums: GroupSums::new(domains),
+            tick: TickPeriod::default(),
             reduced: RefCell::new(CpuMask::EMPTY),
         }
     }

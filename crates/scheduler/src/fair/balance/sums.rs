@@ -70,18 +70,12 @@ impl Counted {
 pub(in crate::fair) struct GroupSums {
     /// CPUs that are to be counted anew.
     changed: CellMask,
-    counted: RefCell<Tables>,
+    /// By the number of the group: first the CPUs, then the groups of several.
+    counted: RefCell<Box<[Counted]>>,
+    /// By CPU: the numbers of its groups of several CPUs.
     groups_of: Box<[Box<[usize]>]>,
     /// By which rules they were counted.
     rules: Cell<Option<Rules>>,
-}
-
-#[derive(Debug)]
-struct Tables {
-    /// By CPU.
-    cpus: Box<[Counted]>,
-    /// By the number of the group.
-    groups: Box<[Counted]>,
 }
 
 type Rules = (LoadTracking, BalanceLoad, DelayedCount, RtLoadWeight);
@@ -89,18 +83,17 @@ type Rules = (LoadTracking, BalanceLoad, DelayedCount, RtLoadWeight);
 impl GroupSums {
     pub fn new(domains: &[Vec<SchedDomain>]) -> GroupSums {
         let mut groups_of = vec![Vec::new(); domains.len()];
-        let mut groups = 0;
+        let mut free = domains.len();
         for group in domains.iter().flatten().flat_map(SchedDomain::groups) {
             // CPUs share groups: one that is known has been seen in the domains of another CPU.
-            if group.number == groups {
+            if group.number == free {
                 group.span.iter().for_each(|cpu| groups_of[cpu.index()].push(group.number));
-                groups += 1;
+                free += 1;
             }
         }
-        let cpus = vec![Counted::default(); domains.len()].into();
         GroupSums {
             changed: CellMask::default(),
-            counted: RefCell::new(Tables { cpus, groups: vec![Counted::default(); groups].into() }),
+            counted: RefCell::new(vec![Counted::default(); free].into()),
             groups_of: groups_of.into_iter().map(Vec::into).collect(),
             rules: Cell::new(None),
         }
@@ -112,7 +105,7 @@ impl GroupSums {
         self.changed.insert(cpu);
     }
 
-    /// The sums at this moment, by the number of the group.
+    /// What is counted at this moment, by the number of the group.
     pub fn now<P: Platform>(&self, me: ThisCpu<'_, P>) -> Ref<'_, [Counted]> {
         let rules = &me.k.config.rules;
         let current = (
@@ -124,22 +117,26 @@ impl GroupSums {
         if self.rules.replace(Some(current)) != Some(current) {
             me.k.online.iter().for_each(|cpu| self.may_change(cpu));
         }
-        let mut guard = self.counted.borrow_mut();
-        let tables = &mut *guard;
-        for cpu in self.changed.take().iter() {
+        let mut counted = self.counted.borrow_mut();
+        self.changed.drain(|cpu| {
             let now = Counted::of(me, cpu);
-            let before = core::mem::replace(&mut tables.cpus[cpu.index()], now);
+            let before = core::mem::replace(&mut counted[cpu.index()], now);
             if now != before {
                 for group in &self.groups_of[cpu.index()] {
-                    tables.groups[*group].replace(&before, &now);
+                    counted[*group].replace(&before, &now);
                 }
             }
             if me.k.rq(cpu).inspect().is_none() {
                 self.changed.insert(cpu);
             }
-        }
-        drop(guard);
-        Ref::map(self.counted.borrow(), |tables| &*tables.groups)
+        });
+        drop(counted);
+        self.last()
+    }
+
+    /// What the last call of [`GroupSums::now`] has counted, for whoever called that.
+    pub fn last(&self) -> Ref<'_, [Counted]> {
+        Ref::map(self.counted.borrow(), |counted| &**counted)
     }
 }
 

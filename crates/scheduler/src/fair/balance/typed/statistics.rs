@@ -7,7 +7,7 @@ use crate::domains::{SchedDomain, SchedGroup};
 use crate::fair::balance::{Counted, Situation, constants, interval_ms, numa_difference};
 use crate::fair::cache::shared_cache;
 use crate::fair::group::Figures;
-use crate::fair::pelt::{capacity_of, cpu_load, cpu_util, refresh};
+use crate::fair::pelt::{capacity_of, cpu_load, refresh};
 use crate::platform::Platform;
 use crate::registry::{Lb, LbAverage, MisfitReduced, SmtBalance};
 use crate::{CpuId, CpuMask, Nanos, Reason, ThisCpu};
@@ -40,20 +40,31 @@ impl<'d> Search<'d> {
             update_group_capacity(me, self.dest, domain);
         }
         if matches!(me.k.config.rules.lb.get(), Lb::GroupRoom | Lb::GroupRoomNewest) {
+            me.k.fair_root.sums.now(me);
             return room::find_busiest_group(me, self);
         }
         let view = View::new(me, self, pct);
-        let local = Seen::new(view.local(own), pct);
+        match view.whole {
+            true => me.scan(domain.cpus_by_group()),
+            false => me.scan(domain.cpus_by_group().filter(|cpu| self.cpus.contains(*cpu))),
+        }
+        let local = Seen::new(view.local(own, view.counted(own, &mut Counted::default())), pct);
         let mut total = local.figures;
         let mut busiest: Option<(&SchedGroup, Seen)> = None;
         for group in domain.other_groups() {
-            let seen = Seen::new(view.other(group), pct);
-            total.load += seen.figures.load;
-            total.capacity += seen.figures.capacity;
-            total.util += seen.figures.util;
-            total.somebody_waits |= seen.figures.somebody_waits;
-            let candidate = seen.figures.nr_fair > 0;
-            if candidate && busiest.as_ref().is_none_or(|(_, best)| seen.is_busier_than(best)) {
+            // A new one each time: kept from group to group, it costs a tenth of a pass.
+            let mut considered = Counted::default();
+            let counted = view.counted(group, &mut considered);
+            total.load += counted.load;
+            total.capacity += group.capacity.get();
+            total.util += counted.util;
+            total.somebody_waits |= counted.crowded > 0;
+            // Where nobody is who could come, it ends here.
+            if counted.nr_fair == 0 {
+                continue;
+            }
+            let seen = Seen::new(view.other(group, counted), pct);
+            if busiest.as_ref().is_none_or(|(_, best)| seen.is_busier_than(best)) {
                 busiest = Some((group, seen));
             }
         }
@@ -104,7 +115,8 @@ impl<'d> Search<'d> {
         }
     }
 
-    /// The CPU of a group that has most of what is to be moved. Of equals, the lowest.
+    /// The CPU of a group that has most of what is to be moved, by what was counted to find the group. Of
+    /// equals, the lowest.
     pub fn find_busiest_queue<P: Platform>(
         &self,
         me: ThisCpu<'_, P>,
@@ -112,23 +124,28 @@ impl<'d> Search<'d> {
         imbalance: Imbalance,
     ) -> Option<CpuId> {
         let pct = constants(me, self.domain).imbalance_pct;
+        let counted = me.k.fair_root.sums.last();
         let mut busiest = None;
         let (mut most, mut worth) = (0, 1);
         for cpu in group.span.and(&self.cpus).iter() {
-            let nr_fair = u64::from(me.k.nr_fair(cpu));
-            let (load, capacity) = (cpu_load(me, cpu), capacity_of(me, cpu));
+            debug_assert_eq!(counted[cpu.index()], Counted::of(me, cpu), "{cpu}");
+            let Counted { nr_fair, load, util, nr_running, .. } = counted[cpu.index()];
+            if nr_fair == 0 {
+                continue;
+            }
+            let capacity = capacity_of(me, cpu);
             let alone = match me.k.config.rules.lb.get() {
-                Lb::GroupRoom | Lb::GroupRoomNewest => me.k.rq(cpu).published.nr_running.get() == 1,
+                Lb::GroupRoom | Lb::GroupRoomNewest => nr_running == 1,
                 Lb::GroupType | Lb::GroupLoad => nr_fair == 1,
             };
             let candidate = match imbalance.kind {
                 Kind::Load if alone && load > imbalance.amount && !is_reduced(me, cpu, pct) => None,
                 Kind::Load => Some((load, capacity)),
                 Kind::Util if nr_fair <= 1 => None,
-                Kind::Util => Some((cpu_util(me, cpu), 1)),
+                Kind::Util => Some((util, 1)),
                 Kind::Task => Some((nr_fair, 1)),
             };
-            if let Some((has, capacity)) = candidate.filter(|_| nr_fair > 0)
+            if let Some((has, capacity)) = candidate
                 && has * worth > most * capacity
             {
                 (most, worth) = (has, capacity);
@@ -170,15 +187,24 @@ impl<'k, 's, P: Platform> View<'k, 's, P> {
 
     // Called for dozens of groups in each pass over a large machine: inlined, most of the figures that nobody
     // asks for are never put together. A pass takes half as many instructions.
+
+    /// Sums over those of a group's CPUs that are considered. Where these are not all, they are added up in
+    /// `considered`.
     #[inline(always)]
-    fn local(&self, group: &SchedGroup) -> Figures {
-        let counted = if self.whole {
-            self.me.scan(&group.span);
-            self.sums[group.number]
-        } else {
-            self.count_considered(group)
-        };
-        debug_assert_eq!(counted, self.one_by_one(&group.span.and(&self.search.cpus)), "{group:?}");
+    fn counted<'c>(&'c self, group: &SchedGroup, considered: &'c mut Counted) -> &'c Counted {
+        if !self.whole || cfg!(debug_assertions) {
+            *considered = self.one_by_one(&group.span.and(&self.search.cpus));
+        }
+        if !self.whole {
+            return considered;
+        }
+        let sum = &self.sums[group.number];
+        debug_assert_eq!(sum, considered, "{group:?}");
+        sum
+    }
+
+    #[inline(always)]
+    fn local(&self, group: &SchedGroup, counted: &Counted) -> Figures {
         Figures {
             load: counted.load,
             util: counted.util,
@@ -196,8 +222,8 @@ impl<'k, 's, P: Platform> View<'k, 's, P> {
     }
 
     #[inline(always)]
-    fn other(&self, group: &SchedGroup) -> Figures {
-        let mut figures = self.local(group);
+    fn other(&self, group: &SchedGroup, counted: &Counted) -> Figures {
+        let mut figures = self.local(group, counted);
         if let Some(reduced) = &self.reduced {
             figures.misfit_load = self.misfit_load(&group.span.and(&self.search.cpus).and(reduced));
         }
@@ -205,13 +231,7 @@ impl<'k, 's, P: Platform> View<'k, 's, P> {
         figures
     }
 
-    #[cold]
-    fn count_considered(&self, group: &SchedGroup) -> Counted {
-        let cpus = group.span.and(&self.search.cpus);
-        self.me.scan(&cpus);
-        self.one_by_one(&cpus)
-    }
-
+    #[inline(never)]
     fn one_by_one(&self, cpus: &CpuMask) -> Counted {
         let mut sum = Counted::default();
         cpus.iter().for_each(|cpu| sum.add(&Counted::of(self.me, cpu)));
