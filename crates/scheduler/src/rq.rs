@@ -43,6 +43,8 @@ pub struct RunQueue {
     pub published: Published,
     /// Wakeups that other CPUs handed over (rt-class 3.6).
     pub(crate) wake_list: HandedOver<TaskId>,
+    /// Groups whose queues this CPU is to let go on (deadline-groups B7, rule 4).
+    pub(crate) unthrottle_list: HandedOver<GroupId>,
     /// This CPU's stopper.
     pub(crate) stop: Stopper,
     state: RefCell<RqState>,
@@ -206,6 +208,7 @@ impl RunQueue {
                 switched_at: Shared::default(),
             },
             wake_list: HandedOver::default(),
+            unthrottle_list: HandedOver::default(),
             stop: Stopper::default(),
             state: RefCell::new(RqState {
                 cpu,

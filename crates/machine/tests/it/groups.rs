@@ -5,9 +5,11 @@
 
 use crate::engine::{ideal, ms, us};
 use machine::{
-    Behaviour, Env, GroupSpec, LoneStep, Machine, Outcome, QuotaOutcome, QuotaSpec, RunError, RunOptions,
-    Setup, Step, TaskSpec,
+    Behaviour, ChannelSpec, Env, GroupSpec, LoneStep, Machine, Outcome, QuotaOutcome, QuotaSpec, RunError,
+    RunOptions, Setup, Step, TaskSpec,
 };
+use proptest::collection::vec;
+use proptest::prelude::*;
 use scheduler::registry::Config;
 use scheduler::{CpuId, CpuMask, GroupId, Nanos, Nice};
 
@@ -20,6 +22,22 @@ impl Behaviour for Cycle {
         let at = *env.iterations as usize % self.0.len();
         *env.iterations += 1;
         self.0[at].step()
+    }
+}
+
+/// Does these steps, then exits.
+#[derive(Debug)]
+struct Once(std::vec::IntoIter<LoneStep>);
+
+impl Once {
+    fn of(steps: Vec<LoneStep>) -> Once {
+        Once(steps.into_iter())
+    }
+}
+
+impl Behaviour for Once {
+    fn next(&mut self, _: &mut Env<'_>) -> Step {
+        self.0.next().map_or(Step::Exit, |step| step.step())
     }
 }
 
@@ -73,10 +91,21 @@ impl Load {
         self.run_with(kernel, RunOptions { duration: length, check: true, ..RunOptions::default() })
     }
 
+    /// The same with further settings.
+    fn run_under(self, kernel: &str, settings: &[&str], length: Nanos) -> Ran {
+        let options = RunOptions { duration: length, check: true, ..RunOptions::default() };
+        self.run_by(kernel, settings, options)
+    }
+
     fn run_with(self, kernel: &str, options: RunOptions) -> Ran {
+        self.run_by(kernel, &[], options)
+    }
+
+    fn run_by(self, kernel: &str, settings: &[&str], options: RunOptions) -> Ran {
         let length = options.duration;
         let config = Config::of_profile(kernel).expect("a profile");
         config.set("hz=250").expect("a setting");
+        settings.iter().for_each(|setting| config.set(setting).expect("a setting"));
         let machine = Machine::new(ideal(self.cpus), config, self.setup, options).expect("a legal setup");
         Ran { outcome: machine.run().expect("a run"), length }
     }
@@ -391,6 +420,84 @@ fn a_tick_costs_a_short_period_its_quota() {
         let ran = load.run("6.18.y", Nanos::from_secs(2));
         assert_near(&format!("{limit}/{period}"), ran.share("h"), right, within);
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// GB8: whatever a group's tasks do, and however groups are nested, each has at most what its refills
+    /// brought, its burst, and a slice and a tick on each CPU. (The checker asks that of every window.) And
+    /// GB7: on average no more than the quota.
+    #[test]
+    fn nobody_uses_more_than_its_limit(
+        limits in vec((1u64..40, 2u64..100, 0u64..3, 0usize..3), 1..4),
+        tasks in vec((0usize..4, 0u16..4, 100u64..30_000, 0u64..30_000), 1..10),
+        unit in prop::sample::select(vec!["bw_throttle=task", "bw_throttle=entity"]),
+        way in prop::sample::select(vec!["bw_unthrottle=ipi", "bw_unthrottle=inline"]),
+        kernel in prop::sample::select(vec!["6.18.y", "6.1.y", "4.19"]),
+    ) {
+        let mut load = Load::new(4);
+        let mut groups = vec![GroupId::ROOT];
+        let mut asked = Vec::new();
+        for (n, (part, period, burst, parent)) in limits.into_iter().enumerate() {
+            let (limit, period) = (ms(part * period * 4 / 40 + 1), ms(period));
+            let spec = QuotaSpec { burst: Nanos(limit.0 * burst / 2), ..quota(limit, period) };
+            let parent = groups[parent % groups.len()];
+            groups.push(load.limited(&format!("g{n}"), parent, spec));
+            asked.push(spec);
+        }
+        for (n, (group, cpu, work, sleep)) in tasks.into_iter().enumerate() {
+            let task = periodic(&format!("t{n}"), us(work), us(sleep));
+            // Some have a CPU, others are balanced.
+            let task = if cpu < 3 { on(cpu, task) } else { task };
+            load.task(groups[group % groups.len()], task);
+        }
+        let length = ms(700);
+        let ran = load.run_under(kernel, &[unit, way], length);
+        for (n, QuotaSpec { quota, period, burst }) in asked.into_iter().enumerate() {
+            let used = ran.usage(&format!("g{n}")) * length.0 as f64;
+            let periods = length.0 / period.0 + 2;
+            let most = quota * periods + burst + ms(4 * (5 + 4));
+            prop_assert!(used <= most.0 as f64, "g{n} used {used} ns of {most}");
+        }
+    }
+}
+
+/// A call that works in the kernel for 50 ms, in a group that may use 10 of 100 ms, on a kernel that can be
+/// preempted there: how much of it is done after 60 ms, in ms.
+fn long_call(unit: &str) -> u64 {
+    let mut load = Load::new(1);
+    let g = load.limited("g", GroupId::ROOT, quota(ms(10), ms(100)));
+    load.task(g, TaskSpec::new("c", Cycle(vec![LoneStep::KernelCompute(ms(50)), LoneStep::Compute(ms(50))])));
+    let ran = load.run_under("6.18.y", &[unit, "preempt_model=full"], ms(60));
+    ran.usage("g").mul_add(60.0, 0.5) as u64
+}
+
+/// B7, rule 2: a task that is in the kernel, where it may hold a lock, is not frozen there; it parks when it
+/// returns to user space. Up to 6.17 it stops where it is.
+#[test]
+fn a_call_is_not_frozen_in_the_kernel() {
+    assert_eq!(long_call("bw_throttle=task"), 50);
+    // 10 ms of this period and perhaps of the next, and up to a tick.
+    assert!((8..=24).contains(&long_call("bw_throttle=entity")), "{}", long_call("bw_throttle=entity"));
+}
+
+/// The same seen by another task, which waits for what the first brings from the kernel: it waits for the
+/// rest of the period if that is frozen.
+#[test]
+fn who_waits_for_a_task_in_the_kernel_does_not_wait_for_its_limit() {
+    let waited = |unit| {
+        let mut load = Load::new(2);
+        let g = load.limited("g", GroupId::ROOT, quota(ms(10), ms(100)));
+        let pipe = load.setup.channel(ChannelSpec { send_cost: ms(40), ..ChannelSpec::new(1) });
+        load.task(g, on(0, TaskSpec::new("writer", Once::of(vec![LoneStep::Send(pipe)]))));
+        load.task(GroupId::ROOT, on(1, TaskSpec::new("reader", Once::of(vec![LoneStep::Receive(pipe)]))));
+        let ran = load.run_under("6.18.y", &[unit, "preempt_model=full"], ms(900));
+        let task = ran.outcome.tasks.iter().find(|t| &*t.comm == "reader").expect("the reader");
+        task.exited.expect("it ends").0 / 1_000_000
+    };
+    assert_eq!(waited("bw_throttle=task"), 40);
+    assert!((200..=400).contains(&waited("bw_throttle=entity")), "{}", waited("bw_throttle=entity"));
 }
 
 /// What the kernel refuses, and in words.
