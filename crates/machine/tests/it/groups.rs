@@ -410,8 +410,8 @@ fn a_small_task_starves_with_the_hog_of_its_group() {
 }
 
 /// A hog of a group under a limit on CPU 1, where the rest of the machine's work goes on, as it did while the
-/// recordings were made: below a group `lab` of 262,144 shares, beside niced tasks that want 70 to 75 % of the
-/// CPU and more.
+/// recordings were made: below a group `lab` of 262,144 shares, beside niced tasks that want three quarters
+/// of each CPU and more.
 fn beside_other_work(unit: &str, limit: QuotaSpec) -> Ran {
     let mut load = Load::new(2);
     let lab = load.group("lab", GroupId::ROOT, 262_144);
@@ -422,10 +422,10 @@ fn beside_other_work(unit: &str, limit: QuotaSpec) -> Ran {
     load.run_under("6.18.y", &[unit], Nanos::from_secs(2))
 }
 
-/// bw-tick: quotas near or at a whole CPU with periods near the tick of 4 ms. Recorded 1/1 0.487 to 0.496 with
-/// 1287 to 1334 periods, 760 to 799 throttled; 2/2 0.526 to 0.531, 833 to 842 and 293 to 304; 4/5 0.75 to 0.78,
-/// 111 to 125; 9/10 0.87 to 0.88, 68 to 80. Whoever runs when the queue goes on keeps the CPU to the next tick: nobody compares the
-/// two (B7, rule 5). On a CPU without other work the hog has 0.72 and 0.93 of it.
+/// bw-tick: quotas near or at a whole CPU with periods near the tick of 4 ms. Recorded: 1/1 0.487 to 0.496
+/// with 1287 to 1334 periods, 760 to 799 throttled; 2/2 0.526 to 0.531, 833 to 842 and 293 to 304; 4/5 0.75
+/// to 0.78, 402 to 404 and 111 to 125; 9/10 0.87 to 0.88, 201 to 204 and 68 to 80. Whoever runs when the
+/// queue goes on keeps the CPU to the next tick: nobody compares the two (B7, rule 5).
 #[test]
 fn a_tick_costs_a_short_period_its_quota() {
     let recorded = [
