@@ -1,7 +1,7 @@
 //! The way of a task through the levels, from the queue of its group to that of the root and back
 //! (deadline-groups B2).
 
-use super::averages::{note_runnable, refresh, update_entity};
+use super::averages::{lives, note_runnable, refresh, update_entity};
 use super::bandwidth;
 use crate::class::{DequeueKind, EnqueueKind};
 use crate::fair::eevdf::SetNext;
@@ -19,6 +19,7 @@ use crate::{GroupId, TaskId};
 pub(in crate::fair) fn enqueue<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind: EnqueueKind) -> bool {
     let group = rq.me.task(p).se.group.get();
     rq.bring(group);
+    lives(rq.me, group, rq.cpu);
     bandwidth::comes(rq);
     pelt::enqueue(rq, p, kind);
     queue::enter(rq, EntityId::of(p), kind);
@@ -45,6 +46,7 @@ pub(super) fn enter_above<P: Platform>(rq: &mut RqGuard<'_, P>, tasks: u32) -> b
             refresh(rq, entity);
         } else {
             rq.charge(Cost::Enqueue);
+            lives(me, rq.fair.group, rq.cpu);
             bandwidth::comes(rq);
             refresh(rq, entity);
             stands.on_rq.set(rq, true);

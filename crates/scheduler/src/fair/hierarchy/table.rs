@@ -65,6 +65,8 @@ pub struct GroupQueue {
     pub(super) changed: Kept<bool>,
     /// Of what has joined or left, the sum of the times that it was runnable.
     pub(super) load_change: Kept<i64>,
+    /// Its averages, or who is in it, have to be looked after ([`super::averages::Living`]).
+    pub(super) lives: Kept<bool>,
     /// In which pick its entity was last put back: so many switches the CPU had made.
     pub(super) put_in_pick: Kept<Option<u64>>,
     /// Its part of the group's limit.
@@ -144,6 +146,7 @@ impl Default for GroupQueue {
             runnable: Kept::default(),
             changed: Kept::default(),
             load_change: Kept::default(),
+            lives: Kept::default(),
             put_in_pick: Kept::default(),
             bandwidth: QueueBandwidth::default(),
         }
