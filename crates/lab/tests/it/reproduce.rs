@@ -264,7 +264,7 @@ fn the_published_experiments_of_eevdf_hang_on_their_mechanisms() {
     assert_loses("eevdf-short", &[instead_of("PREEMPT_SHORT", "NO_PREEMPT_SHORT", &short)]);
     let turns = ["B for 8: BAACCBDD: turns of A", "AACCBBCC: turns of A", "BCCAABCC: turns of A"];
     assert_loses("eevdf-slices", &[instead_of("kernel=6.12", "kernel=6.6", &turns)]);
-    assert_loses("eevdf-base-slice", &[without("base_slice_ns=700000", &["0.70 ms: ticks of a stint"])]);
+    assert_loses("eevdf-base-slice", &[without("base_slice_ns=2800000", &["0.70 ms: ticks of a stint"])]);
 }
 
 /// Both parts are needed, with and without RUN_TO_PARITY: what protects, and that the tick then asks.

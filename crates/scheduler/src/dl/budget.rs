@@ -16,8 +16,7 @@ pub(super) fn update_curr<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let stats = &task.stats;
     let delta = rq.clock.saturating_sub(stats.exec_start.get());
     if delta > Nanos::ZERO {
-        stats.sum_exec_runtime.set(stats.sum_exec_runtime.get() + delta);
-        stats.exec_start.set(rq.clock);
+        stats.ran(delta, rq.clock);
         me.event(Event::StatRuntime { task: curr, runtime: delta, vruntime: 0 });
         let charged = grub::charged(me, rq.cpu, &task.dl, delta);
         let budget = task.dl.budget();
