@@ -2,9 +2,9 @@
 //! test of 2018 and 2019).
 //!
 //! A fast thread computes without a pause on the first CPU; on each of the others a slow one computes for a
-//! moment and sleeps for 10 ms, again and again. In a group with a small limit (`--group g=cpu.max:10000/100000
-//! --in g=all`) each slow thread draws a slice of it to its CPU, gives most of it back, and keeps a
-//! millisecond. Where that expires with the period (`bw_expire=on`, 4.18 to 5.3), so many CPUs strand so many
+//! moment and sleeps for 10 ms, again and again. In a group with a small limit (10 of each 100 ms for all of
+//! them) each slow thread draws a slice of it to its CPU, gives most of it back, and keeps a millisecond.
+//! Where that expires with the period (`bw_expire=on`, 4.18 to 5.3), so many CPUs strand so many
 //! milliseconds, and the group is throttled while it uses a fraction of what it may (deadline-groups B7).
 
 use super::command::{options, parser, usage};
