@@ -6,11 +6,12 @@ use machine::Window;
 use report::numbers::{exact_duration, moment};
 use scheduler::Nanos;
 use schema::{
-    InspectCommand, InspectCpu, InspectDurations, InspectGap, InspectLatency, InspectNote, InspectResult,
-    InspectTask,
+    GroupLimit, InspectCommand, InspectCpu, InspectDurations, InspectGap, InspectGroup, InspectLatency,
+    InspectNote, InspectResult, InspectTask,
 };
 use std::collections::{BTreeMap, BTreeSet};
-use trace::{DelaysFrom, NoteKind, Pid, RuntimeSource, SchedLatency, Trace};
+use trace::{CgroupCpu, CpuQuota, DelaysFrom, Host, NoteKind, Pid, RuntimeSource, SchedLatency, Trace};
+use workload::groups::weight_of_shares;
 use workload::replay::{TaskSelector, command_pids};
 
 /// What of a trace to look at.
@@ -72,6 +73,7 @@ pub fn inspect(path: &str, asked: &Inspection, files: &dyn Sources) -> Result<In
             words: command.words.clone(),
         }),
         host: trace.host.facts.clone(),
+        groups: groups(&trace.host),
         left_out: trace.notes.other_events().clone(),
         gaps: trace.meta.gaps.iter().map(gap).collect(),
         cpus: summary.cpus.iter().map(cpu).collect(),
@@ -118,6 +120,35 @@ pub(crate) fn window(mut trace: Trace, asked: &Inspection) -> Result<Trace, Erro
     }
     trace.meta.gaps.retain(|gap| (from..=to).contains(&gap.before_ns));
     if trace.events.is_empty() { Err(Error::EmptyWindow { length }) } else { Ok(trace) }
+}
+
+/// The groups of which something is known: who was in them, or what they get.
+fn groups(host: &Host) -> Vec<InspectGroup> {
+    let mut processes: BTreeMap<String, u64> = host.cgroups.keys().map(|path| (path.clone(), 0)).collect();
+    for group in host.groups.values() {
+        let path = match (group.cgroup.as_str(), group.autogroup) {
+            ("/", Some(session)) => format!("autogroup-{session}"),
+            (path, _) => path.to_owned(),
+        };
+        *processes.entry(path).or_insert(0) += 1;
+    }
+    let of = |(path, processes): (String, u64)| {
+        let CgroupCpu { quota, weight, shares, burst_us, idle } =
+            host.cgroups.get(&path).copied().unwrap_or_default();
+        let ns = |us: u64| us * 1_000;
+        InspectGroup {
+            path,
+            processes,
+            weight: weight.or(shares.map(weight_of_shares)).filter(|_| !idle),
+            idle,
+            max: quota.map(|CpuQuota { quota_us, period_us }| GroupLimit {
+                quota_ns: ns(quota_us),
+                period_ns: ns(period_us),
+                burst_ns: ns(burst_us.unwrap_or(0)),
+            }),
+        }
+    };
+    processes.into_iter().map(of).collect()
 }
 
 fn events(trace: &Trace) -> BTreeMap<String, u64> {

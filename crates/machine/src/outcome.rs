@@ -7,7 +7,7 @@ use crate::snapshot::{Snapshot, TaskSnapshot};
 use crate::told::TaskStart;
 use crate::window::WindowOutcome;
 use scheduler::dl::NotAdmitted;
-use scheduler::{CpuMask, Nanos, Nice, Pid, Policy, Reason, TaskId};
+use scheduler::{CpuMask, GroupId, Nanos, Nice, Pid, Policy, Reason, TaskId};
 use schema::{CpuResult, Histogram, LogEvent, LogRecord, Totals};
 use std::fmt;
 use thiserror::Error;
@@ -112,6 +112,8 @@ pub struct TaskOutcome {
     pub time_under: Vec<TimeUnder>,
     /// Its last affinity.
     pub cpus: CpuMask,
+    /// Its task group.
+    pub group: GroupId,
     /// Where it comes from.
     pub origin: TaskOrigin,
     /// When it called exit; `None` if it has not.

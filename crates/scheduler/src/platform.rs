@@ -171,6 +171,8 @@ pub enum Ipi {
     Nohz,
     /// The same by a reschedule interrupt, which also comes to a CPU that watches its flag (up to 4.16).
     NohzReschedule,
+    /// Let the throttled groups go on that are on your list ([`crate::fair::unthrottle_called`]).
+    Unthrottle,
     /// Run the stopper: move the named tasks away ([`crate::stop::migration_cpu_stop`]).
     Stop,
 }

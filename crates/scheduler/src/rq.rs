@@ -6,7 +6,7 @@
 //! again.
 
 use crate::dl::DlRq;
-use crate::fair::{CfsRq, CpuBalance, QueuePelt};
+use crate::fair::{CfsRq, CpuBalance, Living, QueuePelt};
 use crate::platform::{Access, Cost, Line, Lock, Platform};
 use crate::registry::PreemptModel;
 use crate::rt::RtRq;
@@ -43,6 +43,10 @@ pub struct RunQueue {
     pub published: Published,
     /// Wakeups that other CPUs handed over (rt-class 3.6).
     pub(crate) wake_list: HandedOver<TaskId>,
+    /// Groups whose queues this CPU is to let go on (deadline-groups B7, rule 4).
+    pub(crate) unthrottle_list: HandedOver<GroupId>,
+    /// Groups whose averages fade here; only who holds the lock looks.
+    pub(crate) living: Living,
     /// This CPU's stopper.
     pub(crate) stop: Stopper,
     state: RefCell<RqState>,
@@ -206,6 +210,8 @@ impl RunQueue {
                 switched_at: Shared::default(),
             },
             wake_list: HandedOver::default(),
+            unthrottle_list: HandedOver::default(),
+            living: Living::default(),
             stop: Stopper::default(),
             state: RefCell::new(RqState {
                 cpu,

@@ -2,7 +2,7 @@
 
 use crate::class::{
     self, DequeueKind, EnqueueKind, PreemptCause, PutKind, activate_task, check_preempt_curr,
-    deactivate_task, entered_idle, pick_next_task, post_schedule, pre_schedule, set_task_cpu,
+    deactivate_task, entered_idle, park_task, pick_next_task, post_schedule, pre_schedule, set_task_cpu,
 };
 use crate::mutex::owner_left;
 use crate::platform::{Cost, Platform};
@@ -24,6 +24,9 @@ pub enum Entry {
     Yield,
     /// The stopper takes the running task off its queue, to put it onto another CPU's.
     Stopped,
+    /// On the way to user space the running task parks: its group has used up its time, unless it has got
+    /// more since somebody looked ([`crate::fair::parks_on_return`]).
+    Park,
 }
 
 /// The running task of the executing CPU says whether, and how, it is about to sleep: set_current_state.
@@ -41,9 +44,12 @@ impl Proof<Wakefulness> for Itself {}
 pub async fn schedule<P: Platform>(me: ThisCpu<'_, P>, entry: Entry) {
     let mut rq = lock_here!(me, me.id);
     rq.update_clock();
+    let prev = rq.curr;
+    if entry == Entry::Park && !class::parks_on_return(me, prev) {
+        return;
+    }
     rq.charge(Cost::Schedule);
     bump(&rq.published.counts.schedules);
-    let prev = rq.curr;
     let task = me.task(prev);
     // Effective priority at this moment, still boosted if it holds locks (rt-class 5.1).
     let prev_prio = task.prio.get();
@@ -55,6 +61,8 @@ pub async fn schedule<P: Platform>(me: ThisCpu<'_, P>, entry: Entry) {
         deactivate_task(&mut rq, prev, DequeueKind::Sleep);
     } else if leaving {
         deactivate_task(&mut rq, prev, DequeueKind::Departure);
+    } else if entry == Entry::Park {
+        park_task(&mut rq, prev);
     }
     pre_schedule!(rq, prev, prev_prio);
     let put = if blocking { PutKind::Blocked } else { PutKind::Runnable };

@@ -131,6 +131,12 @@ impl Task {
         self.state.set(&Unseen, TaskState::Interruptible);
     }
 
+    /// Whether the queue of its class holds it: it is queued and not parked.
+    #[inline]
+    pub fn is_in_queue(&self) -> bool {
+        self.on_rq.get() && !self.se.parked.get()
+    }
+
     /// Whether it may run on one CPU only.
     pub fn is_pinned(&self) -> bool {
         self.nr_cpus_allowed.get() == 1

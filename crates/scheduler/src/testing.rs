@@ -332,6 +332,12 @@ impl Lab {
                 self.run(schedule(self.cpu(cpu as u16), Entry::Preemption));
                 continue;
             }
+            // Tasks are always in user space here.
+            let parks = |cpu: &u16| fair::parks_on_return(self.cpu(*cpu), self.running(*cpu));
+            if let Some(cpu) = (0..self.k.cpus() as u16).find(parks) {
+                self.run(schedule(self.cpu(cpu), Entry::Park));
+                continue;
+            }
             if let Some(cpu) = self.runs_stopper() {
                 self.run(cpu_stopper_thread(self.cpu(cpu)));
                 continue;
@@ -363,6 +369,7 @@ impl Lab {
             Ipi::Wakeup => sched_ttwu_pending(me).await,
             Ipi::Push(source) => rt::push_irq_work(me, source).await,
             Ipi::Nohz | Ipi::NohzReschedule => fair::nohz_csd_func(me).await,
+            Ipi::Unthrottle => fair::unthrottle_called(me).await,
             Ipi::Stop => {
                 migration_cpu_stop(me).await;
             }

@@ -208,8 +208,10 @@ pub enum RecordedLocks {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RecordedGroups {
-    /// In none, unless members are named: all compete with each other.
+    /// In those of the run, if it is the trace of one; else in none, unless members are named.
     #[default]
+    Auto,
+    /// In none, unless members are named: all compete with each other.
     Flat,
     /// In those that the recorder wrote down, with their weights and limits.
     Recorded,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::{Histogram, InspectSchema, json};
+use crate::{GroupLimit, Histogram, InspectSchema, json};
 
 /// What is in a trace, from `schedlab inspect --format json`. Times are those of the recording, on its own
 /// clock.
@@ -53,6 +53,9 @@ pub struct InspectResult {
     /// sysctls, …), as far as the recorder wrote it down.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub host: BTreeMap<String, String>,
+    /// Task groups, as far as the recorder, or the run, wrote them down; by path.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<InspectGroup>,
     /// Events by name.
     pub events: BTreeMap<String, u64>,
     /// Events that are neither about scheduling nor about what ends a wait, by name: counted, not read.
@@ -77,6 +80,22 @@ impl InspectResult {
     pub fn to_json(&self) -> String {
         json(self)
     }
+}
+
+/// A task group of a trace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct InspectGroup {
+    /// Its path below the root; `autogroup-7` is a session.
+    pub path: String,
+    /// Processes that were in it, not in a group below.
+    pub processes: u64,
+    /// Its weight, as `cpu.weight` counts it, if it is not the usual 100; `null` also of a `cpu.idle` group.
+    pub weight: Option<u64>,
+    /// Whether it is a `cpu.idle` group.
+    pub idle: bool,
+    /// Its limit (`cpu.max`, `cpu.max.burst`).
+    pub max: Option<GroupLimit>,
 }
 
 /// A command that was recorded.

@@ -57,8 +57,8 @@ pub use groups::{GroupLimit, GroupResult, GroupStat, GroupText, MemberText};
 pub use histogram::{Histogram, Precision};
 pub use ids::{CpuId, Nanos, Pid, Prio};
 pub use inspect::{
-    InspectBucket, InspectCommand, InspectCpu, InspectDurations, InspectGap, InspectLatency, InspectNote,
-    InspectResult, InspectTask,
+    InspectBucket, InspectCommand, InspectCpu, InspectDurations, InspectGap, InspectGroup, InspectLatency,
+    InspectNote, InspectResult, InspectTask,
 };
 pub use latency_summary::{LatencySummary, percentile_step};
 pub use loads::{

@@ -11,6 +11,8 @@
 //! schedlab: group tgid=812 autogroup=7 cgroup=/user.slice
 //! schedlab: cgroup quota_us=20000 period_us=100000 weight=- shares=512 path=/user.slice
 //! ```
+//!
+//! (Before the path of a cgroup also `burst_us=20000` and `idle=1`, where that is so.)
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -62,6 +64,10 @@ pub struct CgroupCpu {
     pub weight: Option<u64>,
     /// `cpu.shares` of version 1, if it is not the usual 1024: from 2 to 262144.
     pub shares: Option<u64>,
+    /// `cpu.max.burst`, `cpu.cfs_burst_us`, us, if it is not the usual 0.
+    pub burst_us: Option<u64>,
+    /// `cpu.idle`.
+    pub idle: bool,
 }
 
 /// `cpu.max` of version 2, `cpu.cfs_quota_us` and `cpu.cfs_period_us` of version 1.
@@ -163,7 +169,7 @@ impl fmt::Display for HostNote {
                 let autogroup = group.autogroup.map_or("-".to_owned(), |number| number.to_string());
                 write!(f, "{GROUP}{tgid} autogroup={autogroup} cgroup={}", line(&group.cgroup))
             }
-            HostNote::Cgroup { path, cpu: CgroupCpu { quota, weight, shares } } => {
+            HostNote::Cgroup { path, cpu: CgroupCpu { quota, weight, shares, burst_us, idle } } => {
                 let number = |value: Option<u64>| value.map_or("-".to_owned(), |value| value.to_string());
                 let (quota_us, period_us) =
                     (number(quota.map(|q| q.quota_us)), number(quota.map(|q| q.period_us)));
@@ -172,6 +178,10 @@ impl fmt::Display for HostNote {
                     f,
                     "{CGROUP}quota_us={quota_us} period_us={period_us} weight={weight} shares={shares} "
                 )?;
+                if let Some(burst_us) = burst_us {
+                    write!(f, "burst_us={burst_us} ")?;
+                }
+                f.write_str(if *idle { "idle=1 " } else { "" })?;
                 write!(f, "path={}", line(path))
             }
         }
@@ -203,11 +213,20 @@ impl HostNote {
             };
             let (quota_us, period_us) = (number("quota_us=")?, number("period_us=")?);
             let (weight, shares) = (number("weight=")?, number("shares=")?);
+            let (mut burst_us, mut idle) = (None, false);
+            for word in words {
+                match word.split_once('=')? {
+                    ("burst_us", value) => burst_us = Some(value.parse().ok()?),
+                    ("idle", value) => idle = value == "1",
+                    // Of a newer recorder.
+                    _ => {}
+                }
+            }
             let quota = quota_us.zip(period_us.filter(|period_us| *period_us > 0));
             let quota = quota.map(|(quota_us, period_us)| CpuQuota { quota_us, period_us });
             return Some(HostNote::Cgroup {
                 path: path.to_owned(),
-                cpu: CgroupCpu { quota, weight, shares },
+                cpu: CgroupCpu { quota, weight, shares, burst_us, idle },
             });
         }
         let (tgid, group) = text.strip_prefix(GROUP)?.split_once(" autogroup=")?;
@@ -240,7 +259,8 @@ mod tests {
         let cpus = [
             CgroupCpu { quota: Some(quota), ..CgroupCpu::default() },
             CgroupCpu { weight: Some(50), ..CgroupCpu::default() },
-            CgroupCpu { quota: Some(quota), weight: None, shares: Some(512) },
+            CgroupCpu { quota: Some(quota), shares: Some(512), ..CgroupCpu::default() },
+            CgroupCpu { quota: Some(quota), burst_us: Some(20_000), idle: true, ..CgroupCpu::default() },
         ];
         let cgroups = cpus.map(|cpu| HostNote::Cgroup { path: "/a b path=c".into(), cpu });
         let notes = [fact, empty, command, HostNote::Stopped(Pid(812)), group(Some(7)), group(None)];

@@ -7,14 +7,14 @@
 //! within one run.
 //!
 //! `-- --timed common-6.1 40` measures one case alone. `-- --once periodic 8` (or `common-6.18 512`,
-//! `ideal-6.1 512`, `idle 256`, `cyclictest 512`, `fair 1000`, `oltp 256`) runs one case once and prints its
-//! number of events: for profilers, which count instructions and cache misses where the clock of a busy
-//! machine says little.
+//! `ideal-6.1 512`, `idle 256`, `cyclictest 512`, `fair 1000`, `oltp 256`, `groups 1`, `limited 10000`) runs
+//! one case once and prints its number of events: for profilers, which count instructions and cache misses
+//! where the clock of a busy machine says little.
 
-use machine::{Machine, MachineSpec, Outcome, RunOptions, Setup};
+use machine::{GroupSpec, Machine, MachineSpec, Outcome, QuotaSpec, RunOptions, Setup, TaskSpec};
 use rustix::time::{ClockId, clock_gettime};
-use scheduler::Nanos;
 use scheduler::registry::Config;
+use scheduler::{GroupId, Nanos};
 use std::process::ExitCode;
 use workload::load;
 
@@ -28,9 +28,84 @@ struct Case {
     /// Nothing costs time on it: what remains is the simulator's own work.
     ideal: bool,
     loads: Vec<String>,
+    groups: Grouping,
     simulated: Nanos,
     /// Million events per second of the kernel's own C.
     reference: Option<f64>,
+}
+
+/// In which task groups the tasks are, one after the other.
+#[derive(Clone, Copy)]
+enum Grouping {
+    /// In none.
+    Flat,
+    /// In a thousand, of which ten are part of one of a hundred, and these of one of ten.
+    Thousand,
+    /// In so many, each of which may use 1 of 100 ms.
+    Limited(usize),
+}
+
+impl Grouping {
+    /// Makes the groups, and puts the tasks into them.
+    fn make(self, setup: &mut Setup) {
+        let mut group =
+            |name: String, parent, quota| setup.group(GroupSpec { parent, quota, ..GroupSpec::new(name) });
+        let groups: Vec<GroupId> = match self {
+            Grouping::Flat => return,
+            Grouping::Thousand => {
+                let root = GroupId::ROOT;
+                let top: Vec<GroupId> = (0..10).map(|n| group(format!("{n}"), root, None)).collect();
+                let below = |n: usize| format!("{}/{n}", n / 10);
+                let middle: Vec<GroupId> = (0..100).map(|n| group(below(n), top[n / 10], None)).collect();
+                let leaf = |n: usize| format!("{}/{}/{n}", n / 100, n / 10);
+                (0..1_000).map(|n| group(leaf(n), middle[n / 10], None)).collect()
+            }
+            Grouping::Limited(groups) => {
+                let ms = Nanos::from_millis;
+                let quota = QuotaSpec { quota: ms(1), period: ms(100), burst: Nanos::ZERO };
+                (0..groups).map(|n| group(format!("{n}"), GroupId::ROOT, Some(quota))).collect()
+            }
+        };
+        let mut next = groups.iter().cycle().copied();
+        setup.change_tasks(0, |_, spec| TaskSpec { group: next.next(), ..spec });
+    }
+}
+
+/// 2000 fair tasks that use three fifths of 64 CPUs, two in each of a thousand groups of three levels, or in
+/// none.
+fn grouped(groups: Grouping) -> Case {
+    Case {
+        name: if matches!(groups, Grouping::Flat) {
+            "2000 tasks, no groups"
+        } else {
+            "2000 tasks, 1110 groups"
+        },
+        machine: "seed001",
+        cpus: 64,
+        profile: "6.18",
+        settings: &[],
+        ideal: false,
+        loads: vec!["periodic -n 2000 -p 10ms -r 190us".into()],
+        groups,
+        simulated: Nanos::from_millis(400),
+        reference: None,
+    }
+}
+
+/// As many tasks as groups, on 128 CPUs, each of which wants one and a half times what its group may use.
+fn limited(groups: usize) -> Case {
+    Case {
+        name: "groups with limits",
+        machine: "seed001",
+        cpus: 128,
+        profile: "6.18",
+        settings: &[],
+        ideal: false,
+        loads: vec![format!("periodic -n {groups} -p 10ms -r 150us")],
+        groups: Grouping::Limited(groups),
+        simulated: Nanos::from_millis(400),
+        reference: None,
+    }
 }
 
 /// The field's common load: 2N periodic tasks on N CPUs, profile 3.3.
@@ -43,6 +118,7 @@ fn periodic(cpus: usize, reference: Option<f64>) -> Case {
         settings: &[],
         ideal: false,
         loads: vec!["periodic --bench".into()],
+        groups: Grouping::Flat,
         simulated: Nanos::from_millis(24_000 / cpus as u64),
         reference,
     }
@@ -58,6 +134,7 @@ fn cyclictest(cpus: usize) -> Case {
         ideal: false,
         loads: vec!["cyclictest -p95 -i100 -S -q".into()],
         // Long enough that what is made once (histograms, tables) does not count.
+        groups: Grouping::Flat,
         simulated: Nanos::from_secs(4),
         reference: None,
     }
@@ -81,6 +158,7 @@ fn common(profile: &'static str, cpus: usize) -> Case {
         settings: &[],
         ideal: false,
         loads: vec![format!("periodic -p {}", periods.join(","))],
+        groups: Grouping::Flat,
         simulated: Nanos::from_millis(24_000 / cpus as u64),
         reference: None,
     }
@@ -102,6 +180,7 @@ fn idle(cpus: usize) -> Case {
         settings: &[],
         ideal: false,
         loads: vec!["periodic -n 16 -p 1ms -r 100us".into()],
+        groups: Grouping::Flat,
         simulated: Nanos::from_secs(4),
         reference: None,
     }
@@ -122,6 +201,7 @@ fn fair(tasks: usize) -> Case {
         settings: &[],
         ideal: false,
         loads: vec![format!("periodic -n {tasks} -p {period_ms}ms -r {run_us}us")],
+        groups: Grouping::Flat,
         simulated: Nanos::from_millis(if tasks > 100 { 2_000 } else { 40_000 }),
         reference: None,
     }
@@ -138,6 +218,7 @@ fn oltp(clients: usize, database: &str) -> Case {
         settings: &[],
         ideal: false,
         loads: vec![format!("oltp --db {database} --clients {clients} --time 10s")],
+        groups: Grouping::Flat,
         simulated: Nanos::from_secs(4),
         reference: None,
     }
@@ -161,6 +242,7 @@ fn herd(how: &'static str) -> Case {
             "cyclictest --numa -p95 -m -d0 -i100 --cycle-cost 5000".into(),
             "periodic --random -n 4 -p 200 -r 50 -P 50".into(),
         ],
+        groups: Grouping::Flat,
         simulated: Nanos::from_millis(400),
         reference: None,
     }
@@ -198,6 +280,7 @@ fn once(case: &Case, clock: impl Fn() -> f64) -> Result<Measured, Box<dyn std::e
     let mut setup = Setup::new(case.cpus);
     let build = |load: &String| load::parse(load)?.build(&mut setup);
     let built = case.loads.iter().map(build).collect::<Result<Vec<_>, _>>()?;
+    case.groups.make(&mut setup);
     let options = RunOptions { duration: case.simulated, ..RunOptions::default() };
     let machine = Machine::new(spec, config, setup, options)?;
     let start = clock();
@@ -291,6 +374,13 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     best(&idle(256))?;
     best(&oltp(256, "pgsql"))?;
     best(&oltp(256, "mysql"))?;
+    let flat = best(&grouped(Grouping::Flat))?;
+    let deep = best(&grouped(Grouping::Thousand))?;
+    println!(
+        "cost per event, three levels of groups : none = {:.2}",
+        deep.ns_per_event() / flat.ns_per_event()
+    );
+    best(&limited(10_000))?;
     for how in ["pull", "push"] {
         let case = herd(how);
         let speed = case.simulated.0 as f64 / 1e9 / best(&case)?.seconds;
@@ -303,7 +393,7 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
 fn named(words: &[String]) -> Result<Case, Box<dyn std::error::Error>> {
     let usage = "--once and --timed need a case and a number: periodic, common-4.1, common-6.1, common-6.18, \
                  ideal-6.1, ideal-6.18, idle or cyclictest and CPUs, fair and tasks, oltp (pgsql) or mysql \
-                 and clients; or herd and pull or push";
+                 and clients, groups and 0 or 1, limited and groups; or herd and pull or push";
     let [name, number] = words else { return Err(usage.into()) };
     Ok(match (name.as_str(), number.as_str()) {
         ("herd", "pull") => herd("pull"),
@@ -332,6 +422,9 @@ fn numbered(name: &str, number: usize) -> Option<Case> {
         "fair" => fair(number),
         "oltp" => oltp(number, "pgsql"),
         "mysql" => oltp(number, "mysql"),
+        "groups" if number == 0 => grouped(Grouping::Flat),
+        "groups" => grouped(Grouping::Thousand),
+        "limited" => limited(number),
         _ => return None,
     })
 }

@@ -2,19 +2,24 @@
 //! the trace then guesses nothing.
 
 use super::Programs;
-use machine::Outcome;
-use scheduler::{CpuMask, Policy};
+use machine::{GroupOutcome, Outcome};
+use scheduler::{CpuMask, GroupId, Policy};
 use trace::{
-    Activity, Context, Event, EventKind, Events, IdleKind, NeedResched, Pid, TaskFacts, TaskNote, TaskPolicy,
-    Trace,
+    Activity, CgroupCpu, Context, CpuQuota, Event, EventKind, Events, HostNote, IdleKind, NeedResched, Pid,
+    TaskFacts, TaskGroup, TaskNote, TaskPolicy, Trace,
 };
 use workload::{Decided, told_at_start};
 
-/// The tasks' policies and affinities at the end of a run, and what its idle CPUs did.
+/// What a group weighs of which nobody says anything.
+const DEFAULT_SHARES: u64 = 1024;
+
+/// The tasks' policies and affinities at the end of a run, its task groups, and what its idle CPUs did.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Facts {
     /// Every task, by pid.
     pub tasks: Vec<TaskNote>,
+    /// Who was in which task group, and what the groups get.
+    pub groups: Vec<HostNote>,
     /// What idle CPUs did.
     pub idle: IdleKind,
     /// What the trace tells of the programs beforehand.
@@ -37,7 +42,7 @@ impl Facts {
         });
         let idle = if outcome.idle_polls { IdleKind::Polls } else { IdleKind::Halts };
         let told = told_at_start(outcome, decided);
-        Facts { tasks: tasks.collect(), idle, told }
+        Facts { tasks: tasks.collect(), groups: groups(outcome), idle, told }
     }
 
     /// Events at the time of the first one, by the idle task of its CPU: markers for what a recorder would
@@ -54,7 +59,8 @@ impl Facts {
         let tasks = self.tasks.iter().map(ToString::to_string);
         let told = if programs == Programs::Told { &self.told[..] } else { &[] };
         let mut kinds = Vec::new();
-        for text in tasks.chain([self.idle.to_string()]) {
+        let groups = self.groups.iter().map(ToString::to_string);
+        for text in tasks.chain(groups).chain([self.idle.to_string()]) {
             kinds.push(EventKind::Marker(trace.strings.intern(&text)));
         }
         for text in told {
@@ -68,6 +74,31 @@ impl Facts {
         events.extend(std::mem::take(&mut trace.events));
         trace.events = events;
     }
+}
+
+/// The groups of a run, and of every task that is in one. The version of the files with shares is told, so
+/// that weights are exact.
+fn groups(outcome: &Outcome) -> Vec<HostNote> {
+    let path = |name: &str| format!("/{name}");
+    let gets = outcome.groups.iter().map(|GroupOutcome { spec, .. }| HostNote::Cgroup {
+        path: path(&spec.name),
+        cpu: CgroupCpu {
+            quota: spec
+                .quota
+                .map(|quota| CpuQuota { quota_us: quota.quota.0 / 1_000, period_us: quota.period.0 / 1_000 }),
+            weight: None,
+            shares: Some(spec.shares).filter(|shares| *shares != DEFAULT_SHARES),
+            burst_us: spec.quota.map(|quota| quota.burst.0 / 1_000).filter(|burst| *burst > 0),
+            idle: spec.idle,
+        },
+    });
+    // Task groups count from the root, which is none of these.
+    let of = |group: GroupId| Some(path(&outcome.groups.get(group.index().checked_sub(1)?)?.spec.name));
+    let members = outcome.tasks.iter().filter_map(|task| {
+        let group = TaskGroup { autogroup: None, cgroup: of(task.group)? };
+        Some(HostNote::Group { tgid: Pid(task.pid.0), group })
+    });
+    gets.chain(members).collect()
 }
 
 fn policy(policy: Policy) -> TaskPolicy {

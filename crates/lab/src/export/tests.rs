@@ -413,6 +413,51 @@ fn policies_and_affinities_need_no_guessing() {
     assert_eq!(assert_same(&runs, "hog", 30, 20), 3);
 }
 
+/// A run's own trace knows the groups in which its tasks were: run again it has them, with their limits; and
+/// not if it is asked not to.
+#[test]
+fn groups_come_back() {
+    let mut experiment = Experiment::new(two_cpus());
+    let words = |words: &[&str]| -> Vec<String> { words.iter().map(|word| (*word).to_owned()).collect() };
+    let group = |word: &String| crate::groups::group(word).expect("a group");
+    let member = |word: &String| crate::groups::member(word).expect("a member");
+    let described = ["a=cpu.weight:50", "a/b=cpu.max:20000/100000,cpu.max.burst:5000", "c=cpu.idle:1"];
+    let text = schema::ExperimentText {
+        groups: words(&described).iter().map(group).collect(),
+        members: words(&["a/b=1000", "c=1001"]).iter().map(member).collect(),
+        ..schema::ExperimentText::default()
+    };
+    experiment.groups = crate::groups::Groups::of_text(&text).expect("legal");
+    experiment.loads.push(LoadSpec::open("hog -n 3 -a 1", &Files::new()).expect("a load"));
+    experiment.duration = Some(Nanos::from_micros(500_500));
+    experiment.record = true;
+    let run = experiment.run().expect("it runs");
+    for ending in CAN_BE_READ {
+        let name = format!("run.{ending}");
+        let mut bytes = Vec::new();
+        let format = TraceFormat::of(Path::new(&name)).expect("a format");
+        logged(&run).write_trace(&mut bytes, format, Programs::Told).expect("memory takes everything");
+        let files = Files::from([(name.clone(), bytes)]);
+        let back = |groups| {
+            let file = Some(schema::FileText { groups, ..schema::FileText::default() });
+            let again = schema::ExperimentText {
+                loads: vec![schema::LoadText { load: name.clone(), file }],
+                machine: schema::MachineText { cpus: Some(2), ..schema::MachineText::default() },
+                ..schema::ExperimentText::default()
+            };
+            Experiment::open(&again, &files).expect("our own file").run().expect("it runs").result
+        };
+        let told = back(schema::RecordedGroups::Auto);
+        let of = |result: &schema::RunResult| -> Vec<_> {
+            result.groups.iter().map(|group| (group.name.clone(), group.weight, group.max)).collect()
+        };
+        assert_eq!(of(&told), of(&run.result), "{ending}");
+        let limited = |result: &schema::RunResult| result.groups[1].stat;
+        assert_eq!(limited(&told).nr_throttled, limited(&run.result).nr_throttled, "{ending}");
+        assert!(back(schema::RecordedGroups::Flat).groups.is_empty(), "{ending}");
+    }
+}
+
 #[test]
 fn chrome_gets_the_same_as_perfetto() {
     let mut bytes = Vec::new();

@@ -361,6 +361,12 @@ pub const DIFFERENCES: &[Difference] = &[
         "a fair server replaces the throttling of real-time tasks",
     )
     .since([6, 12, 0]),
+    releases(V61_BOTH, "deadline-groups B7", "a CPU is called by an interrupt to let its groups go on")
+        .since([6, 3, 0])
+        .set("bw_unthrottle=ipi"),
+    releases(&["6.18"], "deadline-groups B7", "a limit freezes a group, and not task by task")
+        .between([6, 17, 0], [6, 18, 0])
+        .set("bw_throttle=entity"),
     releases(&["6.12.y"], "eevdf-class 0.4", "RT_PUSH_IPI is on")
         .between([6, 12, 0], [6, 12, 96])
         .set("RT_PUSH_IPI"),

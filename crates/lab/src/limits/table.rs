@@ -144,10 +144,9 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "The control groups of a recording: its tasks compete in one flat group, and no limit stops \
                   them, unless group and in say which there were, or groups: recorded. Of groups that are \
                   there: cpusets and their partitions, clamps of utilisation, groups of real-time tasks, moves \
-                  from group to group during a run; 6.18 and later throttle whole queues, as before it, and not \
-                  each task as it returns to user mode.",
+                  from group to group during a run.",
         changes: "Shares between containers or services that a recording had, and every delay that a limit \
-                  causes. A task that holds a lock of the kernel is stopped with its queue. Not measured.",
+                  causes. Not measured.",
         profiles: ALL,
         source: "deadline-groups B2, B7, B10",
     },

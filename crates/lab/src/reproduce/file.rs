@@ -7,6 +7,7 @@ use report::reproduce::{Place, Published, RequirementSpec, RowSpec, SweepValue, 
 use scheduler::Nanos;
 use schema::reproduction::Role;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use workload::units;
 
@@ -28,6 +29,9 @@ pub(super) struct ExperimentFile {
     #[serde(default)]
     pub quick: Quick,
     pub sweep: Option<Sweep>,
+    /// Task groups, which become words of the settings.
+    #[serde(default)]
+    group: Vec<GroupTable>,
     #[serde(default)]
     pub free: Vec<Free>,
     pub variant: Vec<VariantFile>,
@@ -39,6 +43,36 @@ pub(super) struct ExperimentFile {
     /// Name of the file, for errors.
     #[serde(skip)]
     path: String,
+}
+
+/// A task group, with the files of its cgroup: what `group=` and `in=` say in settings.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+struct GroupTable {
+    name: String,
+    /// Its tasks, as in `--in`.
+    #[serde(rename = "in", default)]
+    members: Vec<String>,
+    /// `cpu.max` and its like.
+    #[serde(flatten)]
+    files: BTreeMap<String, toml::Value>,
+}
+
+/// Says groups in the words of settings. What a group has not got is refused where the words are read.
+fn add_words(settings: &mut String, groups: &[GroupTable]) {
+    for GroupTable { name, members, files } in groups {
+        let value = |value: &toml::Value| match value {
+            // The kernel's file has a space.
+            toml::Value::String(text) => text.trim().replace(' ', "/"),
+            other => other.to_string(),
+        };
+        let files: Vec<String> = files.iter().map(|(file, text)| format!("{file}:{}", value(text))).collect();
+        let described = if files.is_empty() { String::new() } else { format!("={}", files.join(",")) };
+        let members = members.iter().map(|task| format!("in={name}={task}"));
+        for word in std::iter::once(format!("group={name}{described}")).chain(members) {
+            settings.push(' ');
+            settings.push_str(&word);
+        }
+    }
 }
 
 /// What is different in quick runs.
@@ -79,6 +113,9 @@ pub(super) struct VariantFile {
     pub role: Role,
     #[serde(default)]
     pub settings: String,
+    /// Task groups, on top of those of the experiment.
+    #[serde(default)]
+    group: Vec<GroupTable>,
     /// In place of those of the experiment.
     pub loads: Option<Vec<String>>,
     pub table: Option<TableSpec>,
@@ -99,6 +136,8 @@ impl ExperimentFile {
             })
         })?;
         path.clone_into(&mut file.path);
+        add_words(&mut file.settings, &file.group);
+        file.variant.iter_mut().for_each(|variant| add_words(&mut variant.settings, &variant.group));
         file.check()?;
         Ok(file)
     }

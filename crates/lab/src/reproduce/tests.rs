@@ -197,6 +197,20 @@ fn a_changed_figure_of_the_machine_changes_the_machine() {
 }
 
 #[test]
+fn a_group_table_says_what_words_of_settings_would() {
+    let with = |files: &str| {
+        let table = format!("[[group]]\nname = \"g\"\nin = [\"all\"]\n{files}\n\n[[variant]]");
+        small(|text| text.replacen("[[variant]]", &table, 1)).expect("a file")
+    };
+    let limited = with("\"cpu.max\" = \"10000 100000\"\n\"cpu.weight\" = 300");
+    let words = "group=g=cpu.max:10000/100000,cpu.weight:300 in=g=all";
+    assert!(limited.file.settings.ends_with(words), "{}", limited.file.settings);
+    let so_far = RunsSoFar::default();
+    let run = with("\"cpu.mx\" = 1").run(Length::Quick, host(&Files::new(), &so_far));
+    assert!(run.expect_err("no such file").to_string().contains("cpu.mx"));
+}
+
+#[test]
 fn mistakes_in_a_file_are_told_with_their_place() {
     let error = |from: &str, to: &str| {
         assert!(SMALL.contains(from), "{from}");

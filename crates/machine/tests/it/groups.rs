@@ -5,9 +5,11 @@
 
 use crate::engine::{ideal, ms, us};
 use machine::{
-    Behaviour, Env, GroupSpec, LoneStep, Machine, Outcome, QuotaOutcome, QuotaSpec, RunError, RunOptions,
-    Setup, Step, TaskSpec,
+    Behaviour, ChannelSpec, Env, GroupSpec, LoneStep, Machine, Outcome, QuotaOutcome, QuotaSpec, RunError,
+    RunOptions, Setup, Step, TaskSpec,
 };
+use proptest::collection::vec;
+use proptest::prelude::*;
 use scheduler::registry::Config;
 use scheduler::{CpuId, CpuMask, GroupId, Nanos, Nice};
 
@@ -20,6 +22,22 @@ impl Behaviour for Cycle {
         let at = *env.iterations as usize % self.0.len();
         *env.iterations += 1;
         self.0[at].step()
+    }
+}
+
+/// Does these steps, then exits.
+#[derive(Debug)]
+struct Once(std::vec::IntoIter<LoneStep>);
+
+impl Once {
+    fn of(steps: Vec<LoneStep>) -> Once {
+        Once(steps.into_iter())
+    }
+}
+
+impl Behaviour for Once {
+    fn next(&mut self, _: &mut Env<'_>) -> Step {
+        self.0.next().map_or(Step::Exit, |step| step.step())
     }
 }
 
@@ -73,10 +91,21 @@ impl Load {
         self.run_with(kernel, RunOptions { duration: length, check: true, ..RunOptions::default() })
     }
 
+    /// The same with further settings.
+    fn run_under(self, kernel: &str, settings: &[&str], length: Nanos) -> Ran {
+        let options = RunOptions { duration: length, check: true, ..RunOptions::default() };
+        self.run_by(kernel, settings, options)
+    }
+
     fn run_with(self, kernel: &str, options: RunOptions) -> Ran {
+        self.run_by(kernel, &[], options)
+    }
+
+    fn run_by(self, kernel: &str, settings: &[&str], options: RunOptions) -> Ran {
         let length = options.duration;
         let config = Config::of_profile(kernel).expect("a profile");
         config.set("hz=250").expect("a setting");
+        settings.iter().for_each(|setting| config.set(setting).expect("a setting"));
         let machine = Machine::new(ideal(self.cpus), config, self.setup, options).expect("a legal setup");
         Ran { outcome: machine.run().expect("a run"), length }
     }
@@ -380,17 +409,129 @@ fn a_small_task_starves_with_the_hog_of_its_group() {
     assert_near("both", ran.usage("g"), 0.203, 0.012);
 }
 
-/// bw-tick: quotas near a whole CPU with periods near the tick of 4 ms. Recorded 4/5 0.75 to 0.78, 9/10 0.87
-/// to 0.88. (2/2 has 0.53 and 1/1 0.49, which is not met: deadline-groups U9.)
+/// A hog of a group under a limit on CPU 1, where the rest of the machine's work goes on, as it did while the
+/// recordings were made: below a group `lab` of 262,144 shares, beside niced tasks that want three quarters
+/// of each CPU and more.
+fn beside_other_work(unit: &str, limit: QuotaSpec) -> Ran {
+    let mut load = Load::new(2);
+    let lab = load.group("lab", GroupId::ROOT, 262_144);
+    let other = load.group("other", GroupId::ROOT, 1024);
+    let g = load.limited("lab/g", lab, limit);
+    load.task(g, on(1, hog("h")));
+    (0..2).for_each(|cpu| load.task(other, on(cpu, nice(periodic("other", ms(30), ms(10)), 10))));
+    load.run_under("6.18.y", &[unit], Nanos::from_secs(2))
+}
+
+/// bw-tick: quotas near or at a whole CPU with periods near the tick of 4 ms. Recorded: 1/1 0.487 to 0.496
+/// with 1287 to 1334 periods, 760 to 799 throttled; 2/2 0.526 to 0.531, 833 to 842 and 293 to 304; 4/5 0.75
+/// to 0.78, 402 to 404 and 111 to 125; 9/10 0.87 to 0.88, 201 to 204 and 68 to 80. Whoever runs when the
+/// queue goes on keeps the CPU to the next tick: nobody compares the two (B7, rule 5).
 #[test]
 fn a_tick_costs_a_short_period_its_quota() {
-    for (limit, period, right, within) in [(4, 5, 0.77, 0.04), (9, 10, 0.875, 0.03)] {
-        let mut load = Load::new(2);
-        let g = load.limited("g", GroupId::ROOT, quota(ms(limit), ms(period)));
-        load.task(g, on(1, hog("h")));
-        let ran = load.run("6.18.y", Nanos::from_secs(2));
-        assert_near(&format!("{limit}/{period}"), ran.share("h"), right, within);
+    let recorded = [
+        (1, 1, 0.491, 0.04, 1315, 775),
+        (2, 2, 0.529, 0.04, 837, 297),
+        (4, 5, 0.763, 0.04, 403, 117),
+        (9, 10, 0.877, 0.02, 202, 72),
+    ];
+    for unit in ["bw_throttle=task", "bw_throttle=entity"] {
+        for (limit, period, share, within, periods, throttled) in recorded {
+            let ran = beside_other_work(unit, quota(ms(limit), ms(period)));
+            let what = format!("{unit} {limit}/{period}");
+            assert_near(&what, ran.share("h"), share, within);
+            let QuotaOutcome { nr_periods, nr_throttled, .. } = ran.quota("lab/g");
+            assert_near(&what, nr_periods as f64, periods as f64, periods as f64 * 0.06);
+            assert_near(&what, nr_throttled as f64, throttled as f64, throttled as f64 * 0.15);
+        }
     }
+}
+
+/// Rule 5: a CPU without other work is given back at once.
+#[test]
+fn an_idle_cpu_is_given_back_at_once() {
+    let mut load = Load::new(2);
+    let g = load.limited("g", GroupId::ROOT, quota(ms(1), ms(1)));
+    load.task(g, on(1, hog("h")));
+    let ran = load.run("6.18.y", Nanos::from_secs(2));
+    assert_near("h", ran.share("h"), 0.72, 0.02);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// GB8: whatever a group's tasks do, and however groups are nested, each has at most what its refills
+    /// brought, its burst, and a slice and a tick on each CPU. (The checker asks that of every window.) And
+    /// GB7: on average no more than the quota.
+    #[test]
+    fn nobody_uses_more_than_its_limit(
+        limits in vec((1u64..40, 2u64..100, 0u64..3, 0usize..3), 1..4),
+        tasks in vec((0usize..4, 0u16..4, 100u64..30_000, 0u64..30_000), 1..10),
+        unit in prop::sample::select(vec!["bw_throttle=task", "bw_throttle=entity"]),
+        way in prop::sample::select(vec!["bw_unthrottle=ipi", "bw_unthrottle=inline"]),
+        kernel in prop::sample::select(vec!["6.18.y", "6.1.y", "4.19"]),
+    ) {
+        let mut load = Load::new(4);
+        let mut groups = vec![GroupId::ROOT];
+        let mut asked = Vec::new();
+        for (n, (part, period, burst, parent)) in limits.into_iter().enumerate() {
+            let (limit, period) = (ms(part * period * 4 / 40 + 1), ms(period));
+            let spec = QuotaSpec { burst: Nanos(limit.0 * burst / 2), ..quota(limit, period) };
+            let parent = groups[parent % groups.len()];
+            groups.push(load.limited(&format!("g{n}"), parent, spec));
+            asked.push(spec);
+        }
+        for (n, (group, cpu, work, sleep)) in tasks.into_iter().enumerate() {
+            let task = periodic(&format!("t{n}"), us(work), us(sleep));
+            // Some have a CPU, others are balanced.
+            let task = if cpu < 3 { on(cpu, task) } else { task };
+            load.task(groups[group % groups.len()], task);
+        }
+        let length = ms(700);
+        let ran = load.run_under(kernel, &[unit, way], length);
+        for (n, QuotaSpec { quota, period, burst }) in asked.into_iter().enumerate() {
+            let used = ran.usage(&format!("g{n}")) * length.0 as f64;
+            let periods = length.0 / period.0 + 2;
+            let most = quota * periods + burst + ms(4 * (5 + 4));
+            prop_assert!(used <= most.0 as f64, "g{n} used {used} ns of {most}");
+        }
+    }
+}
+
+/// A call that works in the kernel for 50 ms, in a group that may use 10 of 100 ms, on a kernel that can be
+/// preempted there: how much of it is done after 60 ms, in ms.
+fn long_call(unit: &str) -> u64 {
+    let mut load = Load::new(1);
+    let g = load.limited("g", GroupId::ROOT, quota(ms(10), ms(100)));
+    load.task(g, TaskSpec::new("c", Cycle(vec![LoneStep::KernelCompute(ms(50)), LoneStep::Compute(ms(50))])));
+    let ran = load.run_under("6.18.y", &[unit, "preempt_model=full"], ms(60));
+    ran.usage("g").mul_add(60.0, 0.5) as u64
+}
+
+/// B7, rule 2: a task that is in the kernel, where it may hold a lock, is not frozen there; it parks when it
+/// returns to user space. Up to 6.17 it stops where it is.
+#[test]
+fn a_call_is_not_frozen_in_the_kernel() {
+    assert_eq!(long_call("bw_throttle=task"), 50);
+    // 10 ms of this period and perhaps of the next, and up to a tick.
+    assert!((8..=24).contains(&long_call("bw_throttle=entity")), "{}", long_call("bw_throttle=entity"));
+}
+
+/// The same seen by another task, which waits for what the first brings from the kernel: it waits for the
+/// rest of the period if that is frozen.
+#[test]
+fn who_waits_for_a_task_in_the_kernel_does_not_wait_for_its_limit() {
+    let waited = |unit| {
+        let mut load = Load::new(2);
+        let g = load.limited("g", GroupId::ROOT, quota(ms(10), ms(100)));
+        let pipe = load.setup.channel(ChannelSpec { send_cost: ms(40), ..ChannelSpec::new(1) });
+        load.task(g, on(0, TaskSpec::new("writer", Once::of(vec![LoneStep::Send(pipe)]))));
+        load.task(GroupId::ROOT, on(1, TaskSpec::new("reader", Once::of(vec![LoneStep::Receive(pipe)]))));
+        let ran = load.run_under("6.18.y", &[unit, "preempt_model=full"], ms(900));
+        let task = ran.outcome.tasks.iter().find(|t| &*t.comm == "reader").expect("the reader");
+        task.exited.expect("it ends").0 / 1_000_000
+    };
+    assert_eq!(waited("bw_throttle=task"), 40);
+    assert!((200..=400).contains(&waited("bw_throttle=entity")), "{}", waited("bw_throttle=entity"));
 }
 
 /// What the kernel refuses, and in words.
@@ -421,30 +562,34 @@ fn an_illegal_group_is_refused_with_its_name() {
 }
 
 /// fibtest (deadline-groups B7, the case of 2018 and 2019): 10 of 100 ms for an endless task on CPU 0 and one
-/// on each other CPU that works for a moment each 10 ms. CPU time of 500 ms that there are in 5 s, in ms.
-fn fibtest(kernel: &str, cpus: u16) -> Ran {
-    let mut load = Load::new(cpus.into());
-    let g = load.limited("g", GroupId::ROOT, quota(ms(10), ms(100)));
-    load.task(g, on(0, hog("fast")));
-    for cpu in 1..cpus {
-        // They wake one after the other.
-        let slow = TaskSpec { group: Some(g), ..periodic(&format!("slow{cpu}"), us(3), ms(10)) };
-        load.setup.spawn(us(10_000 * u64::from(cpu) / u64::from(cpus)), on(cpu, slow));
-    }
-    load.run_with(kernel, RunOptions { duration: Nanos::from_secs(5), ..RunOptions::default() })
-}
-
-/// Published: 88 of 500 ms on 64 CPUs before the repair of 5.4, 493 after it. What is kept meets its band of
-/// B7, 440 and more. What expires strands with the number of CPUs, but with fewer too much: 184 ms on 8 CPUs,
-/// where 260 to 360 were to be, and 137 on 64, where 40 to 130 were.
-#[test]
-fn time_that_expires_strands_on_many_cpus() {
-    let ms_of = |kernel, cpus| {
-        let ran = fibtest(kernel, cpus);
+/// on each other CPU that works for a moment each 10 ms, which takes a sleep of 60 us more; a kernel of 1000
+/// Hz. CPU time of the 500 ms that there are in 5 s, in ms, in the mean of six runs: how soon after a refill
+/// the endless task's tick comes decides about much of it.
+fn fibtest(kernel: &str, cpus: u16) -> f64 {
+    let used = (1..=6).map(|seed| {
+        let mut load = Load::new(cpus.into());
+        let g = load.limited("g", GroupId::ROOT, quota(ms(10), ms(100)));
+        load.task(g, on(0, hog("fast")));
+        for cpu in 1..cpus {
+            let slow = periodic(&format!("slow{cpu}"), us(3), us(10_060));
+            let start = us(70_000 * seed * u64::from(cpu) / u64::from(cpus) % 10_000);
+            load.setup.spawn(start, TaskSpec { group: Some(g), ..on(cpu, slow) });
+        }
+        let options = RunOptions { duration: Nanos::from_secs(5), seed, ..RunOptions::default() };
+        let ran = load.run_by(kernel, &["hz=1000"], options);
         assert!(ran.quota("g").nr_throttled >= 45, "{kernel}, {cpus} CPUs: {:?}", ran.quota("g"));
         ran.usage("g") * 5_000.0
-    };
-    let [expire, keep] = ["4.19", "6.1.y"].map(|kernel| [8, 64].map(|cpus| ms_of(kernel, cpus)));
+    });
+    used.sum::<f64>() / 6.0
+}
+
+/// Published: 88 of 500 ms on 64 CPUs before the repair of 5.4, 493 after it; 327 on 8 CPUs before it. The
+/// bands of B7: 40 to 130 and 260 to 360; 440 and more where time is kept; less with every CPU.
+#[test]
+fn time_that_expires_strands_on_many_cpus() {
+    let expire = [2, 8, 16, 64].map(|cpus| fibtest("4.19", cpus));
+    assert!((260.0..=360.0).contains(&expire[1]) && (40.0..=130.0).contains(&expire[3]), "{expire:?}");
+    assert!(expire.is_sorted_by(|more, less| more > less), "{expire:?}");
+    let keep = [8, 64].map(|cpus| fibtest("5.4", cpus));
     assert!(keep.iter().all(|used| (440.0..=520.0).contains(used)), "{keep:?}");
-    assert!(expire[0] < keep[0] / 2.0 && expire[1] < expire[0], "{expire:?}");
 }

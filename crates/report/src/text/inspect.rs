@@ -6,7 +6,7 @@ use super::paragraph::{cut, fit};
 use super::table::{Align, Table};
 use super::width::columns;
 use crate::numbers::{count_u64, duration_ns};
-use schema::{InspectDurations, InspectResult, InspectTask};
+use schema::{InspectDurations, InspectGroup, InspectResult, InspectTask};
 use std::collections::BTreeMap;
 
 /// Tasks that a folded table shows: the first in perf's order.
@@ -69,6 +69,9 @@ fn head(result: &InspectResult) -> String {
     if !host.is_empty() {
         out += &labelled("host", &host);
     }
+    if !result.groups.is_empty() {
+        out += &labelled("groups", &groups(&result.groups));
+    }
     let known: u64 = result.gaps.iter().filter_map(|gap| gap.lost).sum();
     let unknown = result.gaps.iter().filter(|gap| gap.lost.is_none()).count() as u64;
     let lost = match (result.gaps.len() as u64, unknown) {
@@ -85,6 +88,37 @@ fn head(result: &InspectResult) -> String {
         }
     };
     out + &labelled("lost", &lost)
+}
+
+/// The groups that are mentioned by name.
+const MOST_GROUPS: usize = 8;
+
+/// Groups in words, those first of which more is known than who was in them.
+fn groups(groups: &[InspectGroup]) -> String {
+    let is_special = |group: &&InspectGroup| group.weight.is_some() || group.max.is_some() || group.idle;
+    let (special, plain): (Vec<_>, Vec<_>) = groups.iter().partition(is_special);
+    let words = |group: &InspectGroup| {
+        let mut words = vec![if group.processes == 1 {
+            "1 process".to_owned()
+        } else {
+            format!("{} processes", group.processes)
+        }];
+        words.extend(group.weight.map(|weight| format!("weight {weight}")));
+        words.extend(group.idle.then(|| "idle".to_owned()));
+        words.extend(group.max.map(|max| {
+            let burst = if max.burst_ns > 0 {
+                format!(" burst {}", duration_ns(max.burst_ns))
+            } else {
+                String::new()
+            };
+            format!("{}/{}{burst}", duration_ns(max.quota_ns), duration_ns(max.period_ns))
+        }));
+        format!("{} ({})", group.path, words.join(", "))
+    };
+    let named = special.iter().chain(&plain).take(MOST_GROUPS).map(|group| words(group));
+    let more = groups.len().saturating_sub(MOST_GROUPS);
+    let more = (more > 0).then(|| format!("{more} more"));
+    named.chain(more).collect::<Vec<_>>().join(", ")
 }
 
 fn counts(heading: &str, counts: &BTreeMap<String, u64>) -> String {

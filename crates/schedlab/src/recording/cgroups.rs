@@ -51,6 +51,8 @@ impl Hierarchy {
             quota: quota_v2(&folder).or_else(|| quota_v1(&folder)),
             weight: number("cpu.weight", DEFAULT_WEIGHT),
             shares: number("cpu.shares", DEFAULT_SHARES),
+            burst_us: number("cpu.max.burst", 0).or_else(|| number("cpu.cfs_burst_us", 0)),
+            idle: number("cpu.idle", 0) == Some(1),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The checker: told of every event, asked for a look at every opportunity.
 
 use super::eevdf_course::EevdfCourse;
+use super::limits::Limits;
 use super::memory::{QueueMemory, Stamp, TaskMemories};
 use super::moves::Moves;
 use super::placing::Placing;
@@ -19,6 +20,7 @@ pub struct Checker {
     flying: Flying,
     moves: Moves,
     placing: Placing,
+    limits: Limits,
     pub(super) eevdf: EevdfCourse,
     pub(super) best_run: best_run::BestRun,
     pub(super) found: Findings,
@@ -50,6 +52,7 @@ impl Checker {
             flying: Flying::new(k),
             moves: Moves::default(),
             placing: Placing::new(k),
+            limits: Limits::default(),
             eevdf: EevdfCourse::new(k),
             best_run: best_run::BestRun::default(),
             found: Findings::default(),
@@ -93,7 +96,7 @@ impl Checker {
     /// is under way and no interrupt is pending; interrupts on their way the checker knows itself. Returns
     /// the first violation since the last look.
     pub fn look<P: Platform>(&mut self, k: &Scheduler<P>, idle_or_user: &CpuMask) -> Option<Violation> {
-        let Checker { past, memory, flying, placing, eevdf, best_run, found, .. } = self;
+        let Checker { past, memory, flying, placing, limits, eevdf, best_run, found, .. } = self;
         memory.now += 1;
         let mut at_rest = *idle_or_user;
         k.online.iter().filter(|cpu| flying.is_coming(*cpu)).for_each(|cpu| at_rest.remove(cpu));
@@ -105,6 +108,7 @@ impl Checker {
         super::eevdf::references_only_rise(memory, &moment, found);
         order::look(memory, &moment, found);
         placing.look(&moment, found);
+        limits.look(&moment, found);
         eevdf.look(&moment, found);
         best_run.look(memory, &moment, found);
         flying.look(k);

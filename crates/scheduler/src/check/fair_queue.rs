@@ -88,13 +88,13 @@ fn buddies<P: Platform>(moment: &Moment<'_, P>, level: &Level<'_>, found: &mut F
     let (fair, cpu) = (level.fair, level.cpu);
     for p in [fair.buddies.next, fair.buddies.last].into_iter().flatten().map(EntityId::task) {
         let task = moment.k.task(p);
-        let here = task.on_rq.get() && task.cpu.get() == cpu && task.class.get() == Class::Fair;
+        let here = task.is_in_queue() && task.cpu.get() == cpu && task.class.get() == Class::Fair;
         found.expect("fair-class I6", here && task.policy.get() != Policy::Idle, || {
             format!("CPU {}: {p:?} is a buddy, policy {:?}, runnable here {here}", cpu, task.policy.get())
         });
     }
     if let Some(p) = fair.buddies.skip.map(EntityId::task) {
-        let here = moment.k.task(p).on_rq.get() && moment.k.task(p).cpu.get() == cpu;
+        let here = moment.k.task(p).is_in_queue() && moment.k.task(p).cpu.get() == cpu;
         found.expect("fair-class I6", here, || {
             format!("CPU {}: {p:?} is to be skipped and not runnable here", cpu)
         });
@@ -120,7 +120,7 @@ pub(super) fn loads_add_up<P: Platform>(moment: &Moment<'_, P>, found: &mut Find
     let of_queue =
         |q: Queue<'_>| -> u64 { q.levels(k).map(|level| level.fair.load - of_groups(&level)).sum() };
     let of_queues: u64 = moment.queues().map(of_queue).sum();
-    let runnable = |p: &TaskId| k.task(*p).on_rq.get() && k.task(*p).class.get() == Class::Fair;
+    let runnable = |p: &TaskId| k.task(*p).is_in_queue() && k.task(*p).class.get() == Class::Fair;
     let of_tasks: u64 = moment.tasks().filter(runnable).map(|p| k.task(p).se.weight.get()).sum();
     found.expect("fair-class I2", of_queues == of_tasks, || {
         format!("the queues' loads add up to {of_queues}, the weights of their tasks to {of_tasks}")

@@ -2,6 +2,7 @@
 //! shares, what queues have published adds up, and who has used up a limit is known to it.
 
 use super::{Findings, Moment, Queue};
+use crate::fair;
 use crate::platform::Platform;
 use crate::{CpuId, GroupId, TaskId};
 use alloc::format;
@@ -19,8 +20,8 @@ pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found
         let entity = k.task(TaskId::of_group(group, cpu, k.cpus()));
         let (queued, members) = (entity.on_rq.get(), queue.rq.queue(group).nr_running);
         let bandwidth = &k.groups.get(group).queue(cpu).bandwidth;
-        // One without members works its debt off.
-        let right = match (bandwidth.is_throttled(), members) {
+        // One without members works its debt off. (Who is parked is no member.)
+        let right = match (bandwidth.is_frozen(), members) {
             (true, _) => !queued,
             (false, 0) => !queued || entity.se.eevdf.sched_delayed.get(),
             (false, _) => queued,
@@ -28,11 +29,37 @@ pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found
         found.expect("deadline-groups GB1", right, || {
             format!("CPU {cpu}: {group:?} has {members} members here, its entity is queued: {queued}")
         });
+        parked(moment, queue, group, found);
         let (weight, shares) = (entity.se.weight.get(), k.groups.get(group).shares);
         found.expect("deadline-groups GB3", (1..=shares).contains(&weight), || {
             format!("CPU {cpu}: {group:?} weighs {weight}, of {shares} shares")
         });
     }
+}
+
+/// GB9: who is parked is so beside the queue of its group on its CPU, which is below a throttled one.
+fn parked<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, group: GroupId, found: &mut Findings) {
+    let (k, cpu) = (moment.k, queue.rq.cpu);
+    let below = k.groups.get(group).queue(cpu).bandwidth.is_below_throttled();
+    for p in fair::parked(k, queue.rq.queue(group)) {
+        let task = k.task(p);
+        let here = task.se.parked.get() && task.cpu.get() == cpu && task.se.group.get() == group;
+        found.expect("deadline-groups GB9", below && here && task.on_rq.get(), || {
+            format!("CPU {cpu}: {p:?} is parked in {group:?}, which is throttled: {below}; it knows: {here}")
+        });
+    }
+}
+
+/// GB9: and nobody thinks so who is not.
+fn parked_once<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
+    let k = moment.k;
+    let of_queue = |q: &Queue<'_>, group| fair::parked(k, q.rq.queue(group)).count();
+    let listed: usize = moment.queues().map(|q| k.groups.ids().map(|g| of_queue(&q, g)).sum::<usize>()).sum();
+    let waits = |p: &TaskId| k.task(*p).on_rq.get() && k.task(*p).se.parked.get();
+    let parked = moment.tasks().filter(waits).count();
+    found.expect("deadline-groups GB9", listed == parked, || {
+        format!("{listed} tasks are listed as parked, {parked} are")
+    });
 }
 
 /// How many tasks an entity stands for.
@@ -43,6 +70,7 @@ fn tasks_of<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, p: TaskId) -
 /// GB4: a group's load is the sum of what its queues have published.
 pub(super) fn sums<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     let k = moment.k;
+    parked_once(moment, found);
     for group in k.groups.ids() {
         let of = k.groups.get(group);
         let published: u64 = k.online.iter().map(|cpu| of.queue(cpu).contrib.get()).sum();
@@ -82,7 +110,8 @@ fn limit<P: Platform>(moment: &Moment<'_, P>, group: GroupId, found: &mut Findin
     let drawn = |cpu: CpuId| of.queue(cpu).bandwidth.remaining.get().max(0) as u64;
     let has = pool.runtime.get().0 + k.online.iter().map(drawn).sum::<u64>();
     let late = u64::from(k.online.weight()) * moment.past.bandwidth_slice_us as u64 * 1_000;
-    let most = pool.params.quota.0 + pool.params.burst.0 + late;
+    let params = pool.params.get();
+    let most = params.quota.0 + params.burst.0 + late;
     found.expect("deadline-groups GB7", has <= most, || {
         format!("{group:?} may use {has} ns in this period, a refill and late returns give {most}")
     });

@@ -32,6 +32,7 @@ mod eevdf_course;
 mod fair_queue;
 mod groups;
 mod inheritance;
+mod limits;
 mod memory;
 mod moves;
 mod order;
@@ -113,7 +114,7 @@ pub(crate) struct Level<'a> {
 impl Level<'_> {
     /// Who competes: those that wait, and the running one while it is queued. Groups are among them.
     pub fn queued<P: Platform>(&self, k: &Scheduler<P>) -> impl Iterator<Item = TaskId> {
-        let runs = self.fair.curr.map(EntityId::task).filter(|p| k.task(*p).on_rq.get());
+        let runs = self.fair.curr.map(EntityId::task).filter(|p| k.task(*p).is_in_queue());
         self.fair.waiting().map(EntityId::task).chain(runs)
     }
 }

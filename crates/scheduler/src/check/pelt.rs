@@ -43,7 +43,7 @@ pub(super) fn tasks<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
         let (mut estimated, mut queued_load) = (0, 0);
         for p in moment.tasks().filter(of_this_cpu) {
             let task = k.task(p);
-            if task.on_rq.get() {
+            if task.is_in_queue() {
                 estimated += task.se.pelt.estimate.counted_in_queue();
                 queued_load += task.se.pelt.counted_load();
             }
@@ -62,7 +62,7 @@ pub(super) fn tasks<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
 
 fn attached<P: Platform>(moment: &Moment<'_, P>, rq: &RqState, p: TaskId, task: &Task, found: &mut Findings) {
     let (pelt, fair) = (&task.se.pelt, task.class.get() == Class::Fair);
-    let (attached, queued) = (pelt.attached.get(), fair && task.on_rq.get());
+    let (attached, queued) = (pelt.attached.get(), fair && task.is_in_queue());
     found.expect("fair-placement I6", attached || !queued || moment.past.untracked, || {
         format!("{p:?} is queued on CPU {} and no part of its averages", rq.cpu)
     });

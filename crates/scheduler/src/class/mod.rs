@@ -26,6 +26,7 @@ mod queue;
 mod select;
 mod tick;
 
+pub(crate) use crate::fair::parks_on_return;
 pub(crate) use balance::{post_schedule, pre_schedule, task_woken};
 pub(crate) use change::{PrioChange, admits, lend, off_and_on, policy_changes, set_custom_slice};
 pub(crate) use every::{
@@ -35,8 +36,8 @@ pub(crate) use every::{
 pub(crate) use preempt::{PreemptCause, check_preempt_curr};
 pub(crate) use queue::{
     DequeueKind, EnqueueKind, ListEnd, PutKind, activate_task, count_runnable, deactivate_task,
-    finish_delayed, move_queued_task, pick_next_task, put_prev_task, requeue_delayed, set_curr_task,
-    set_task_cpu, uncount_runnable, yield_task,
+    finish_delayed, move_queued_task, park_task, pick_next_task, put_prev_task, requeue_delayed,
+    set_curr_task, set_task_cpu, uncount_runnable, yield_task,
 };
 pub(crate) use select::SelectFor;
 pub(crate) use tick::{task_tick, turn_begins, turn_ends};

@@ -34,6 +34,8 @@ pub(crate) enum DequeueKind {
     Departure,
     /// It has slept in its queue for a while, and leaves it now (eevdf-class 3.7).
     Finish,
+    /// It waits beside the queue: its group has used up its time (deadline-groups B7).
+    Park,
     /// It is no task, but stands for a group that has used up its time (deadline-groups B7).
     Throttle,
 }
@@ -64,9 +66,11 @@ pub(crate) fn activate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kin
     let task = rq.me.task(p);
     debug_assert!(!task.on_rq.get() && task.cpu.get() == rq.cpu);
     task.on_rq.set(rq, true);
+    let parked = task.se.parked.get() && fair::stays_parked(rq, task);
+    task.se.parked.set(parked);
     let running = rq.curr == p;
     let asleep = task.se.eevdf.sched_delayed.get();
-    if !running && !asleep && !matches!(kind, EnqueueKind::Restore(_)) {
+    if !running && !asleep && !parked && !matches!(kind, EnqueueKind::Restore(_)) {
         task.stats.wait_start(rq.clock);
     }
     if kind == EnqueueKind::Wakeup {
@@ -118,7 +122,7 @@ pub(crate) fn deactivate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, k
             let now = rq.clock.max(rq.me.now());
             add(&rq.published.counts.wait_time_ns, task.stats.wait_end(now));
         }
-        DequeueKind::Restore | DequeueKind::Throttle => {}
+        DequeueKind::Restore | DequeueKind::Park | DequeueKind::Throttle => {}
     }
     if counts_as_runnable(rq, task) {
         uncount_runnable(rq);
@@ -126,6 +130,13 @@ pub(crate) fn deactivate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, k
     if kind == DequeueKind::Sleep && task.state.get() == TaskState::Dead {
         dl::leaves_for_good(rq, p);
     }
+}
+
+/// The running task waits beside its queue: it stays runnable, and competes no longer.
+pub(crate) fn park_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
+    deactivate_task(rq, p, DequeueKind::Park);
+    fair::park(rq, p);
+    rq.me.task(p).on_rq.set(rq, true);
 }
 
 /// Whether a task counts as soon as it is queued here.

@@ -133,7 +133,9 @@ pub(crate) use discipline::{
     preempted_by_higher_class, renice, reweight_task, task_fork, yield_task,
 };
 pub(crate) use eevdf::{Sums, finish_delayed_dequeue, requeue_delayed_entity, set_custom_slice};
-pub(crate) use hierarchy::bandwidth::{GroupTimer, group_timer, is_hidden};
+pub(crate) use hierarchy::Living;
+pub(crate) use hierarchy::bandwidth::{GroupTimer, group_timer, is_hidden, park, parked, stays_parked};
+pub use hierarchy::bandwidth::{parks_on_return, unthrottle_called};
 pub(crate) use hrtick::{hrtick, hrtick_clear, hrtick_start};
 pub(crate) use queue::{
     Dequeued, check_preempt_wakeup, choose, dequeue_task, enqueue_task, pick_next_task, put_prev_task,

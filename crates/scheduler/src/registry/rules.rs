@@ -246,6 +246,8 @@ table! {
     lb_lag: LbLag,
     group_shares: GroupShares,
     bw_expire: BwExpire,
+    bw_throttle: BwThrottle,
+    bw_unthrottle: BwUnthrottle,
     delayed_count: DelayedCount,
     dl_class: DlClass,
     dl_wakeup: DlWakeup,

@@ -53,7 +53,8 @@ fn events() -> Vec<LogEvent> {
         LogLock::PushWalker { cpu },
     ];
     let push = LogIpi::Push { source: cpu };
-    let ipis = [LogIpi::Reschedule {}, LogIpi::Wakeup {}, push, LogIpi::Nohz {}, LogIpi::Stop {}];
+    let (nohz, unthrottle) = (LogIpi::Nohz {}, LogIpi::Unthrottle {});
+    let ipis = [LogIpi::Reschedule {}, LogIpi::Wakeup {}, push, nohz, unthrottle, LogIpi::Stop {}];
     let held_off = [
         LogHeldOff::LockWait {},
         LogHeldOff::RqLock { cpu },

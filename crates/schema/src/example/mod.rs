@@ -467,6 +467,13 @@ pub fn inspect() -> InspectResult {
         tasks: 3,
         tasks_told: 2,
         idle_polls: Some(false),
+        groups: vec![InspectGroup {
+            path: "/web".to_owned(),
+            processes: 2,
+            weight: Some(300),
+            idle: false,
+            max: Some(GroupLimit { quota_ns: 200_000_000, period_ns: 100_000_000, burst_ns: 0 }),
+        }],
         recorded_command: Some(InspectCommand { tgid: 812, words: "make -j4".to_owned() }),
         host: [("hz".to_owned(), "250".to_owned()), ("preempt".to_owned(), "full".to_owned())].into(),
         events: [("sched_switch".to_owned(), 120), ("sched_wakeup".to_owned(), 60)].into(),

@@ -79,6 +79,8 @@ pub enum LogIpi {
     },
     /// To balance on behalf of idle CPUs.
     Nohz {},
+    /// To let task groups go on that have got more of their limit.
+    Unthrottle {},
     /// To stop its task and move tasks away.
     Stop {},
 }

@@ -10,6 +10,7 @@ mod cyclictest;
 mod deadline;
 mod elsewhere;
 mod error;
+mod fibtest;
 mod fork_storm;
 mod hackbench;
 mod hog;

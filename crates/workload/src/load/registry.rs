@@ -2,8 +2,8 @@
 
 use super::error::LoadError;
 use super::{
-    Load, boosted_owner, cyclictest, elsewhere, fork_storm, hackbench, hog, ipi_storm, keyrepeat, make, oltp,
-    periodic, rt_migrate, vmark, wakeup_latency,
+    Load, boosted_owner, cyclictest, elsewhere, fibtest, fork_storm, hackbench, hog, ipi_storm, keyrepeat,
+    make, oltp, periodic, rt_migrate, vmark, wakeup_latency,
 };
 use clap::Command;
 use suggest::suggest;
@@ -51,7 +51,7 @@ pub fn entries() -> &'static [Entry] {
     &ENTRIES
 }
 
-const ENTRIES: [Entry; 14] = [
+const ENTRIES: [Entry; 15] = [
     cyclictest::ENTRY,
     rt_migrate::ENTRY,
     rt_migrate::LAB_ENTRY,
@@ -66,6 +66,7 @@ const ENTRIES: [Entry; 14] = [
     oltp::ENTRY,
     hog::ENTRY,
     periodic::ENTRY,
+    fibtest::ENTRY,
 ];
 
 /// The load of this name.

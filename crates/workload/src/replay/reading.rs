@@ -94,7 +94,13 @@ impl Replay {
         let stretch = stretch(&trace, window);
         let repair = infer_missing_switches(&mut trace);
         let mut recording = Recording::extract_with(&trace, locks);
-        if groups == RecordedGroups::Recorded {
+        let in_groups = match groups {
+            RecordedGroups::Recorded => true,
+            // A run is in the groups in which it was.
+            RecordedGroups::Auto => recording.is_told(),
+            RecordedGroups::Flat => false,
+        };
+        if in_groups {
             recording.groups = ReplayGroups::recorded(&trace, &recording);
         }
         let accounted = Accounted::of(&trace, stretch);

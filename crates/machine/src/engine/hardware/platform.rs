@@ -161,7 +161,9 @@ impl Platform for Hw {
         if let Some(watch) = self.watch() {
             watch.checker.borrow_mut().ipi_sent(to, ipi);
         }
-        if matches!(ipi, Ipi::Reschedule | Ipi::Wakeup | Ipi::Nohz) && self.cpus[to.index()].polling.get() {
+        if matches!(ipi, Ipi::Reschedule | Ipi::Wakeup | Ipi::Nohz | Ipi::Unthrottle)
+            && self.cpus[to.index()].polling.get()
+        {
             let noticed = self.local_now() + self.locks.timing.transfers.get(from, to);
             let polled = &self.cpus[to.index()].polled;
             polled.set(polled.get() + 1);

@@ -3,6 +3,7 @@
 use super::sim::Sim;
 use crate::engine::hardware::{Hw, Mode, Softirq};
 use crate::engine::userland::{Next, Rest};
+use scheduler::fair::parks_on_return;
 use scheduler::rq::Resched;
 use scheduler::schedule::{Entry, schedule};
 use scheduler::stop::cpu_stopper_thread;
@@ -43,6 +44,8 @@ pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
             sim.idle(me).await;
         } else if me.task(curr).class.get() == Class::Stop {
             cpu_stopper_thread(me).await;
+        } else if parks_on_return(me, curr) && sim.is_in_user_space(curr) {
+            schedule(me, Entry::Park).await;
         } else {
             sim.keep_ticking(id);
             let rest = match sim.next(me, curr) {

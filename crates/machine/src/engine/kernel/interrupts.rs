@@ -8,7 +8,7 @@ use crate::engine::userland::sched_calls;
 use crate::setup::Arrival;
 use crate::told::ToldMessage;
 use scheduler::dl::dl_timer;
-use scheduler::fair::nohz_csd_func;
+use scheduler::fair::{nohz_csd_func, unthrottle_called};
 use scheduler::fork::wake_up_new_task_on;
 use scheduler::platform::{Ipi, Platform};
 use scheduler::stop::migration_cpu_stop;
@@ -128,6 +128,7 @@ impl Sim {
                 rt::push_irq_work(me, source).await;
             }
             Ipi::Nohz | Ipi::NohzReschedule => nohz_csd_func(me).await,
+            Ipi::Unthrottle => unthrottle_called(me).await,
             // Nobody waits for an interrupt.
             Ipi::Stop => drop(migration_cpu_stop(me).await),
         }

@@ -25,6 +25,18 @@ impl Sim {
         }
     }
 
+    /// Whether a task executes in user space, or is about to: its last system call is over.
+    pub fn is_in_user_space(&self, p: TaskId) -> bool {
+        match self.user.tasks.with(p, |t| t.activity) {
+            Activity::Ready | Activity::Compute { .. } | Activity::SpinUntil(_) | Activity::Spinning(_) => {
+                true
+            }
+            // The lock is one of user space: it has slept for a while, and looks again.
+            Activity::InCall(Resume::SpinLock(_)) => true,
+            Activity::Kernel { .. } | Activity::SpinOnOwner(_) | Activity::InCall(_) => false,
+        }
+    }
+
     /// Whether a request acts inside the kernel, where nothing forbids it.
     fn preempts_kernel(&self, asked: Resched) -> bool {
         let model = self.k.config.rules.preempt_model.get();

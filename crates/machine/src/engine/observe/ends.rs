@@ -22,6 +22,7 @@ impl View<'_> {
             policy: task.policy.get(),
             nice: task.nice.get(),
             cpus: task.cpus_allowed.get(),
+            group: task.se.group.get(),
             time_under: t.time_under.clone(),
             origin: t.origin,
             exited: t.exited,

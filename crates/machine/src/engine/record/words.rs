@@ -57,6 +57,7 @@ pub(crate) fn ipi(ipi: Ipi) -> LogIpi {
         Ipi::Wakeup => LogIpi::Wakeup {},
         Ipi::Push(source) => LogIpi::Push { source: cpu(source) },
         Ipi::Nohz => LogIpi::Nohz {},
+        Ipi::Unthrottle => LogIpi::Unthrottle {},
         Ipi::Stop => LogIpi::Stop {},
     }
 }

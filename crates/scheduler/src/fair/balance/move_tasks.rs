@@ -5,7 +5,7 @@ use super::{Situation, constants, takes_newest_first};
 use crate::class::{PreemptCause, check_preempt_curr, move_queued_task};
 use crate::domains::SchedDomain;
 use crate::fair::cfs;
-use crate::fair::hierarchy::bandwidth::is_stopped;
+use crate::fair::hierarchy::bandwidth::is_throttled_hierarchy;
 use crate::fair::queue::TaskList;
 use crate::platform::{Cost, Platform};
 use crate::registry::{IdleNeverHot, PreemptModel};
@@ -119,7 +119,7 @@ fn count<P: Platform>(
 /// Whether the group of a task is throttled here or where it would go: then it stays (deadline-groups B4).
 pub(super) fn throttled_pair<P: Platform>(from: &RqGuard<'_, P>, dest: crate::CpuId, p: TaskId) -> bool {
     let (k, group) = (from.me.k, from.me.task(p).se.group.get());
-    is_stopped(k, group, from.cpu) || is_stopped(k, group, dest)
+    is_throttled_hierarchy(k, group, from.cpu) || is_throttled_hierarchy(k, group, dest)
 }
 
 /// Whether a waiting task probably still finds its data in its CPU's cache: it was charged less than

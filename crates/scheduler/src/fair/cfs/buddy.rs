@@ -86,7 +86,7 @@ pub(crate) fn preempted_by_higher_class<P: Platform>(rq: &mut RqGuard<'_, P>) {
 fn set_last_buddy<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let Some(curr) = rq.fair.curr else { return };
     // A group that runs has no cache of its own to keep warm.
-    let runnable = !curr.is_group() && rq.me.task(curr.task()).on_rq.get();
+    let runnable = !curr.is_group() && rq.me.task(curr.task()).is_in_queue();
     if runnable && rq.me.has(Feature::LastBuddy) && gate_is_open(rq) && !is_idle_policy(rq, curr) {
         rq.fair.buddies.last = Some(curr);
     }

@@ -18,7 +18,7 @@ pub(super) fn update_min_vruntime<P: Platform>(rq: &mut RqGuard<'_, P>, leaving:
     let left = rq.fair.timeline.leftmost().map(|w| w.vruntime);
     let holds = |c: &EntityId| {
         me.k.config.rules.blocked_floor.get() == BlockedFloor::Held
-            || leaving != Some(*c) && me.task(c.task()).on_rq.get()
+            || leaving != Some(*c) && me.task(c.task()).is_in_queue()
     };
     let curr = rq.fair.curr.filter(holds).map(|c| me.entity(c).vruntime.get());
     let Some(candidate) = left.into_iter().chain(curr).reduce(earlier) else { return };

@@ -79,7 +79,7 @@ pub(super) fn dequeue_entity<P: Platform>(rq: &mut RqGuard<'_, P>, entity: Entit
     let leaving = Some(entity);
     rq.fair.buddies.clear(entity);
     leave_timeline(rq, entity);
-    if matches!(kind, DequeueKind::Sleep | DequeueKind::Throttle) {
+    if matches!(kind, DequeueKind::Sleep | DequeueKind::Park | DequeueKind::Throttle) {
         update_min_vruntime(rq, leaving);
         start_nice::clear(se);
         return;

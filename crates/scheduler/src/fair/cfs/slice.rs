@@ -20,13 +20,13 @@ fn period<P: Platform>(k: &Scheduler<P>, n: u32) -> u64 {
 pub(in crate::fair) fn sched_slice<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) -> u64 {
     let se = &task.se;
     let (mut n, mut load) = (rq.fair.nr_running, rq.fair.load);
-    if !task.on_rq.get() {
+    if !task.is_in_queue() {
         n += 1;
         load += se.weight.get();
     }
     // With BASE_SLICE came that the period is that of all tasks of the CPU (ALT_PERIOD, 5.13).
     if rq.fair.group != GroupId::ROOT && rq.me.has(Feature::BaseSlice) {
-        n = rq.queue(GroupId::ROOT).h_nr_running + u32::from(!task.on_rq.get());
+        n = rq.queue(GroupId::ROOT).h_nr_running + u32::from(!task.is_in_queue());
     }
     let share = share_above(rq, proportion(period(rq.me.k, n), se.weight.get(), load));
     let least = if rq.me.has(Feature::BaseSlice) { least_slice(rq, task) } else { 0 };

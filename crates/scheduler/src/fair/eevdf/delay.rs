@@ -35,10 +35,10 @@ pub(super) fn set_delayed<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId
 }
 
 /// An entity begins to work its debt off asleep, or no longer does. A group's is no task to be counted,
-/// and who is below a throttled queue counts nowhere.
+/// and who is below a frozen queue counts nowhere.
 pub(super) fn count<P: Platform>(rq: &RqGuard<'_, P>, entity: EntityId, delayed: bool) {
     let group = rq.me.entity(entity).group.get();
-    if !entity.is_group() && !bandwidth::is_stopped(rq.me.k, group, rq.cpu) {
+    if !entity.is_group() && !bandwidth::hides(rq.me.k, group, rq.cpu) {
         rq.count_delayed(delayed);
     }
 }

@@ -109,7 +109,7 @@ pub(super) fn dequeue_entity<P: Platform>(
             }
         }
         DequeueKind::Throttle if se.eevdf.sched_delayed.get() => delay::finished(rq, entity),
-        DequeueKind::Sleep | DequeueKind::Throttle => {}
+        DequeueKind::Sleep | DequeueKind::Park | DequeueKind::Throttle => {}
         DequeueKind::Finish => delay::finished(rq, entity),
     }
     se.eevdf.on_rq.set(false);

@@ -11,6 +11,8 @@ use crate::fair::queue::EntityId;
 use crate::platform::Platform;
 use crate::rq::RqGuard;
 use crate::{CpuId, GroupId, ThisCpu};
+use alloc::vec::Vec;
+use core::cell::RefCell;
 
 /// A share of so much runnable time has joined the queue of a group, or left it if negative.
 #[inline]
@@ -18,6 +20,7 @@ pub(in crate::fair) fn queue_changed<P: Platform>(me: ThisCpu<'_, P>, group: Gro
     if group == GroupId::ROOT {
         return;
     }
+    lives(me, group, cpu);
     let queue = me.group_queue(group, cpu);
     queue.changed.set(true);
     queue.load_change.set(queue.load_change.get() + load);
@@ -59,16 +62,80 @@ fn propagate<P: Platform>(rq: &RqGuard<'_, P>, entity: EntityId) {
     queue_changed(rq.me, rq.fair.group, rq.cpu, change);
 }
 
+/// The groups whose queues on a CPU hold averages that fade (B4, leaf list), the latest made first: so those
+/// below come before those above.
+#[derive(Debug, Default)]
+pub(crate) struct Living(RefCell<Vec<GroupId>>);
+
+impl Living {
+    fn place(list: &[GroupId], group: GroupId) -> Result<usize, usize> {
+        list.binary_search_by(|other| group.cmp(other))
+    }
+
+    fn insert(&self, group: GroupId) {
+        let mut list = self.0.borrow_mut();
+        if let Err(place) = Living::place(&list, group) {
+            list.insert(place, group);
+        }
+    }
+
+    fn remove(&self, group: GroupId) {
+        let mut list = self.0.borrow_mut();
+        if let Ok(place) = Living::place(&list, group) {
+            list.remove(place);
+        }
+    }
+
+    /// The first that was made before `group`; with `None` of all.
+    fn after(&self, group: Option<GroupId>) -> Option<GroupId> {
+        let list = self.0.borrow();
+        let behind = group.map_or(0, |group| match Living::place(&list, group) {
+            Ok(place) => place + 1,
+            Err(place) => place,
+        });
+        list.get(behind).copied()
+    }
+}
+
+/// The queue of a group on a CPU holds something from now on.
+#[inline]
+pub(super) fn lives<P: Platform>(me: ThisCpu<'_, P>, group: GroupId, cpu: CpuId) {
+    if group != GroupId::ROOT && !me.group_queue(group, cpu).lives.replace(true) {
+        me.k.rq(cpu).living.insert(group);
+    }
+}
+
+/// Whether nothing is left in the averages of a group's queue, nor in what others know of it.
+fn is_faded<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> bool {
+    let queue = rq.me.group_queue(group, rq.cpu);
+    let entity = EntityId::of_group(rq.me.k, group, rq.cpu);
+    let is_zero = |average: &pelt::Average| {
+        average.load_avg.get() == 0 && average.util_avg.get() == 0 && average.runnable_avg.get() == 0
+    };
+    let is_empty = rq.queue(group).nr_running == 0 && !rq.me.task(entity.task()).on_rq.get();
+    let is_published = queue.contrib.get() == 0 && !queue.changed.get();
+    is_empty && is_published && is_zero(&queue.average) && is_zero(&rq.me.entity(entity).pelt.average)
+}
+
 /// Brings all averages of a CPU's groups up to date, from the leaves on: what sleeps there, and what has
-/// left.
+/// left. Who has nothing left to fade is forgotten.
 pub(in crate::fair) fn update_all<P: Platform>(rq: &mut RqGuard<'_, P>) {
-    for group in rq.me.k.groups.ids().rev() {
+    let living = &rq.me.k.rq(rq.cpu).living;
+    let mut last = None;
+    while let Some(group) = living.after(last) {
+        last = Some(group);
         rq.bring(group);
         let changes = pelt::update_queue(rq, group);
         let parent = rq.me.k.groups.parent(group);
         rq.bring(parent);
-        if changes {
+        let queue = rq.me.group_queue(group, rq.cpu);
+        // What the rate limit has kept back when the last of it faded is still to be published.
+        let is_behind = queue.average.load_avg.get() == 0 && queue.contrib.get() > 0;
+        if changes || is_behind {
             update_entity(rq, EntityId::of_group(rq.me.k, group, rq.cpu));
+        } else if is_faded(rq, group) {
+            rq.me.group_queue(group, rq.cpu).lives.set(false);
+            living.remove(group);
         }
     }
     rq.bring(GroupId::ROOT);

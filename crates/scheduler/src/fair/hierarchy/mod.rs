@@ -30,6 +30,7 @@ mod weight;
 pub use bandwidth::{BandwidthCounts, Pool, QueueBandwidth, QuotaParams};
 pub use table::{Group, GroupParams, GroupQueue, Groups};
 
+pub(crate) use averages::Living;
 pub(in crate::fair) use averages::{queue_changed, update_all};
 pub(in crate::fair) use load::{share_above, task_h_load};
 pub(in crate::fair) use path::{

@@ -1,7 +1,7 @@
 //! The way of a task through the levels, from the queue of its group to that of the root and back
 //! (deadline-groups B2).
 
-use super::averages::{note_runnable, refresh, update_entity};
+use super::averages::{lives, note_runnable, refresh, update_entity};
 use super::bandwidth;
 use crate::class::{DequeueKind, EnqueueKind};
 use crate::fair::eevdf::SetNext;
@@ -13,12 +13,14 @@ use crate::rq::RqGuard;
 use crate::{GroupId, TaskId};
 
 /// A task of a group becomes runnable: so does each group above it of which nobody was. Whether nothing above
-/// is throttled.
+/// is frozen.
 #[cold]
 #[inline(never)]
 pub(in crate::fair) fn enqueue<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind: EnqueueKind) -> bool {
     let group = rq.me.task(p).se.group.get();
     rq.bring(group);
+    lives(rq.me, group, rq.cpu);
+    bandwidth::comes(rq);
     pelt::enqueue(rq, p, kind);
     queue::enter(rq, EntityId::of(p), kind);
     rq.fair.h_nr_running += 1;
@@ -27,7 +29,7 @@ pub(in crate::fair) fn enqueue<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, 
     is_open
 }
 
-/// The queue in front has so many tasks more: the levels above follow, up to the root's or a throttled one,
+/// The queue in front has so many tasks more: the levels above follow, up to the root's or a frozen one,
 /// which is in front afterwards. Whether that is the root's. (The tasks of the root's queue the caller
 /// counts.)
 pub(super) fn enter_above<P: Platform>(rq: &mut RqGuard<'_, P>, tasks: u32) -> bool {
@@ -44,6 +46,8 @@ pub(super) fn enter_above<P: Platform>(rq: &mut RqGuard<'_, P>, tasks: u32) -> b
             refresh(rq, entity);
         } else {
             rq.charge(Cost::Enqueue);
+            lives(me, rq.fair.group, rq.cpu);
+            bandwidth::comes(rq);
             refresh(rq, entity);
             stands.on_rq.set(rq, true);
             queue::enter(rq, entity, EnqueueKind::Wakeup);
@@ -78,13 +82,13 @@ pub(in crate::fair) fn dequeue<P: Platform>(
     } else {
         pelt::dequeue(rq, p, kind);
         queue::leave(rq, entity);
-        bandwidth::give_back(rq);
+        bandwidth::has_left(rq);
         rq.fair.h_nr_running -= 1;
         let empty = rq.fair.nr_running == 0;
         if kind == DequeueKind::Sleep && !empty {
             stays_near(rq);
         }
-        if !bandwidth::front_is_throttled(rq) {
+        if !bandwidth::front_is_frozen(rq) {
             climb(rq, Passing { tasks: 1, leaves: empty.then_some(DequeueKind::Sleep) });
         }
     }
@@ -112,8 +116,8 @@ pub(super) struct Passing {
     pub leaves: Option<DequeueKind>,
 }
 
-/// Something has left the queue in front, or that is throttled: the levels above follow, up to the root's or
-/// a throttled one, which is in front afterwards. (The tasks of the root's queue the caller counts.)
+/// Something has left the queue in front, or that is frozen: the levels above follow, up to the root's or a
+/// frozen one, which is in front afterwards. (The tasks of the root's queue the caller counts.)
 pub(super) fn climb<P: Platform>(rq: &mut RqGuard<'_, P>, mut passing: Passing) {
     let me = rq.me;
     while rq.fair.group != GroupId::ROOT {
@@ -134,7 +138,7 @@ pub(super) fn climb<P: Platform>(rq: &mut RqGuard<'_, P>, mut passing: Passing) 
         }
         if rq.fair.group != GroupId::ROOT {
             rq.fair.h_nr_running -= passing.tasks;
-            if bandwidth::front_is_throttled(rq) {
+            if bandwidth::front_is_frozen(rq) {
                 return;
             }
         }
@@ -146,7 +150,7 @@ fn leave<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) -> bool {
     rq.charge(Cost::Dequeue);
     queue::leave(rq, entity);
     rq.me.task(entity.task()).on_rq.set(rq, false);
-    bandwidth::give_back(rq);
+    bandwidth::has_left(rq);
     rq.fair.nr_running == 0
 }
 
@@ -220,7 +224,7 @@ pub(in crate::fair) fn put_prev<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId)
         }
         queue::put_here(rq, entity);
         // One that blocks or changes may have left a queue empty.
-        if rq.me.task(p).on_rq.get() {
+        if rq.me.task(p).is_in_queue() {
             bandwidth::stops_at_pick(rq);
         }
     });

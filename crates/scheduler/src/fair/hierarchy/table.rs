@@ -33,6 +33,8 @@ pub struct Group {
     pub parent: GroupId,
     /// How many groups it is part of, the root included.
     pub depth: u32,
+    /// The groups that are part of it, and of no other that is.
+    pub(super) children: Vec<GroupId>,
     /// What it weighs as a whole.
     pub shares: u64,
     /// Whether it is a `cpu.idle` group.
@@ -63,6 +65,8 @@ pub struct GroupQueue {
     pub(super) changed: Kept<bool>,
     /// Of what has joined or left, the sum of the times that it was runnable.
     pub(super) load_change: Kept<i64>,
+    /// Its averages, or who is in it, have to be looked after ([`super::averages::Living`]).
+    pub(super) lives: Kept<bool>,
     /// In which pick its entity was last put back: so many switches the CPU had made.
     pub(super) put_in_pick: Kept<Option<u64>>,
     /// Its part of the group's limit.
@@ -111,14 +115,6 @@ impl Groups {
         if group == GroupId::ROOT { 0 } else { self.get(group).depth }
     }
 
-    /// Whether a group is another one or part of it.
-    pub(super) fn is_below(&self, mut group: GroupId, other: GroupId) -> bool {
-        while group != other && group != GroupId::ROOT {
-            group = self.parent(group);
-        }
-        group == other
-    }
-
     /// Whether a group, or one that it is part of, is a `cpu.idle` group.
     pub(in crate::fair) fn is_idle(&self, mut group: GroupId) -> bool {
         while group != GroupId::ROOT {
@@ -150,6 +146,7 @@ impl Default for GroupQueue {
             runnable: Kept::default(),
             changed: Kept::default(),
             load_change: Kept::default(),
+            lives: Kept::default(),
             put_in_pick: Kept::default(),
             bandwidth: QueueBandwidth::default(),
         }
@@ -175,7 +172,11 @@ impl<P: Platform> Scheduler<P> {
         }
         let queues = (0..cpus).map(|_| GroupQueue::default()).collect();
         let (pool, load_avg) = (quota.map(Pool::new), Kept::default());
-        self.groups.0.push(Group { parent, depth, shares, idle, pool, load_avg, queues });
+        if parent != GroupId::ROOT {
+            self.groups.0[parent.index() - 1].children.push(id);
+        }
+        let children = Vec::new();
+        self.groups.0.push(Group { parent, depth, children, shares, idle, pool, load_avg, queues });
         id
     }
 }

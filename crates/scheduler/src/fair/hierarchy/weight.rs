@@ -39,7 +39,7 @@ impl Part {
 /// is throttled, which keeps the weight that it has.
 fn calc_group_shares<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> Option<u64> {
     let queued = rq.queue(group).load;
-    if queued == 0 || bandwidth::is_stopped(rq.me.k, group, rq.cpu) {
+    if queued == 0 || bandwidth::is_throttled_hierarchy(rq.me.k, group, rq.cpu) {
         return None;
     }
     let (of, queue) = (rq.me.k.groups.get(group), rq.me.group_queue(group, rq.cpu));

@@ -327,7 +327,7 @@ pub(in crate::fair) fn dequeue<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, kind
         DequeueKind::Sleep | DequeueKind::Finish if task.state.get() == TaskState::Dead => {
             leave_asleep(rq.me, task, rq.cpu);
         }
-        DequeueKind::Sleep if rq.me.has(Feature::UtilEst) => {
+        DequeueKind::Sleep | DequeueKind::Park if rq.me.has(Feature::UtilEst) => {
             pelt.estimate.fall_asleep(pelt.average.util_avg.get(), rq.me.has(Feature::UtilEstFastup));
         }
         DequeueKind::Departure if pelt.attached.replace(false) => {
@@ -338,6 +338,7 @@ pub(in crate::fair) fn dequeue<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, kind
         | DequeueKind::Finish
         | DequeueKind::Departure
         | DequeueKind::Restore
+        | DequeueKind::Park
         | DequeueKind::Throttle => {}
     }
 }
@@ -345,7 +346,7 @@ pub(in crate::fair) fn dequeue<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, kind
 /// A waiting task is about to run.
 #[inline]
 pub(in crate::fair) fn set_next<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) {
-    if tracked(rq.me) && rq.me.task(p).on_rq.get() {
+    if tracked(rq.me) && rq.me.task(p).is_in_queue() {
         update_queued(rq, p, Activity::WAITING);
     }
 }

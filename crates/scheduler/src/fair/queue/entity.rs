@@ -81,6 +81,9 @@ pub struct FairEntity {
     pub(in crate::fair) relative: Kept<bool>,
     /// It is among those that wait: in the timeline of CFS, in the tree of EEVDF.
     pub(in crate::fair) in_timeline: Kept<bool>,
+    /// It has stopped on its way to user space, because its group has used up its limit, and is on no queue
+    /// (deadline-groups B7).
+    pub(crate) parked: Kept<bool>,
     /// Its place in the queue's list of tasks.
     pub(super) links: Links,
 }
@@ -95,6 +98,7 @@ impl FairEntity {
         self.pen_timeout.set(Nanos::ZERO);
         self.relative.set(true);
         self.in_timeline.set(false);
+        self.parked.set(false);
         self.eevdf.reset();
         self.pelt.reset(weight);
         self.habits.reset();

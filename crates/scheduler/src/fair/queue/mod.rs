@@ -12,7 +12,7 @@ pub(super) use task_list::TaskList;
 use super::balance::takes_newest_first;
 use super::cfs::{Buddies, Timeline};
 use super::eevdf::{EevdfRq, SetNext, Sums};
-use super::hierarchy::bandwidth::is_hidden;
+use super::hierarchy::bandwidth::{self, is_hidden};
 use super::{discipline, hierarchy, hrtick, pelt};
 use crate::class::{DequeueKind, EnqueueKind, PreemptCause, uncount_runnable};
 use crate::platform::Platform;
@@ -47,6 +47,8 @@ pub struct CfsRq {
     pub buddies: Buddies,
     /// All runnable tasks, newest enqueue first.
     pub(in crate::fair) tasks: TaskList,
+    /// Of a group's: its tasks that are parked, and so not among those (deadline-groups B7).
+    pub(in crate::fair) parked: TaskList,
     /// CPU time used by tasks of this queue.
     pub exec_clock: Nanos,
     /// How often a task entered or left the CPU more than three latencies away from min_vruntime.
@@ -98,11 +100,13 @@ pub(crate) fn enqueue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
     if task.se.group.get() == GroupId::ROOT {
         pelt::enqueue(rq, p, kind);
         enter(rq, EntityId::of(p), kind);
+    } else if task.se.parked.get() {
+        return bandwidth::park(rq, p);
     } else {
         let counted = !is_hidden(me.k, task);
         if !hierarchy::enqueue(rq, p, kind) {
             if counted {
-                // Its coming throttled a queue.
+                // Its coming froze a queue.
                 uncount_runnable(rq);
                 if task.se.eevdf.sched_delayed.get() {
                     rq.count_delayed(false);
@@ -158,6 +162,9 @@ pub(crate) fn dequeue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
         }
         pelt::dequeue(rq, p, kind);
         leave(rq, EntityId::of(p));
+    } else if task.se.parked.get() {
+        bandwidth::leave_parked(rq, p);
+        return Dequeued::Gone;
     } else if hierarchy::dequeue(rq, p, kind) == Dequeued::Delayed {
         return Dequeued::Delayed;
     }
@@ -210,7 +217,7 @@ fn runs_next<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, how: SetNext) {
     } else {
         hierarchy::set_next(rq, p, how);
     }
-    if !takes_newest_first(rq.me) && task.on_rq.get() {
+    if !takes_newest_first(rq.me) && task.is_in_queue() {
         // Balancing takes whoever has not run for longest.
         let me = rq.me;
         let tasks = &me.k.tasks;
@@ -254,7 +261,7 @@ pub(crate) fn put_prev_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
 #[inline(always)]
 pub(super) fn put_here<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {
     let task = rq.me.task(entity.task());
-    if task.on_rq.get() {
+    if task.is_in_queue() {
         update_curr(rq);
         if !entity.is_group() {
             pelt::ran(rq, entity.task());

@@ -5,7 +5,7 @@ use crate::fair::{GroupParams, QuotaParams};
 use crate::{GroupId, fair};
 
 /// A machine of so many CPUs with one group, and a hog of it on each CPU.
-fn hogs(cpus: u16, profile: &str, quota: Option<QuotaParams>) -> (Lab, GroupId) {
+pub(super) fn hogs(cpus: u16, profile: &str, quota: Option<QuotaParams>) -> (Lab, GroupId) {
     let mut lab = Lab::new(cpus.into(), profile, &["hz=250"]);
     let params = GroupParams { parent: GroupId::ROOT, shares: 1024, idle: false, quota };
     let group = lab.k.create_group(params);
@@ -15,14 +15,14 @@ fn hogs(cpus: u16, profile: &str, quota: Option<QuotaParams>) -> (Lab, GroupId) 
     (lab, group)
 }
 
-fn limit(quota: u64, period: u64) -> Option<QuotaParams> {
+pub(super) fn limit(quota: u64, period: u64) -> Option<QuotaParams> {
     let (quota, period) = (Nanos::from_millis(quota), Nanos::from_millis(period));
     Some(QuotaParams { quota, period, burst: Nanos::ZERO, offset: Nanos::ZERO })
 }
 
 impl Lab {
     /// A hog of a group on a CPU.
-    fn spawn_in(&self, group: GroupId, cpu: u16) -> TaskId {
+    pub(super) fn spawn_in(&self, group: GroupId, cpu: u16) -> TaskId {
         let new = NewTask {
             pid: Pid(100 + i32::from(cpu)),
             policy: Policy::Normal,
@@ -38,20 +38,20 @@ impl Lab {
     }
 
     /// What a CPU's queue of a group may use before it asks again, in ns.
-    fn remaining(&self, group: GroupId, cpu: u16) -> i64 {
+    pub(super) fn remaining(&self, group: GroupId, cpu: u16) -> i64 {
         self.k.groups.get(group).queue(CpuId(cpu)).bandwidth.remaining.get()
     }
 
-    fn pool(&self, group: GroupId) -> Nanos {
+    pub(super) fn pool(&self, group: GroupId) -> Nanos {
         self.k.groups.get(group).pool.as_ref().expect("a limit").runtime.get()
     }
 
-    fn is_throttled(&self, group: GroupId, cpu: u16) -> bool {
+    pub(super) fn is_throttled(&self, group: GroupId, cpu: u16) -> bool {
         self.k.groups.get(group).queue(CpuId(cpu)).bandwidth.is_throttled()
     }
 
     /// So many ticks of 4 ms on all CPUs.
-    fn ticks(&self, n: u32) {
+    pub(super) fn ticks(&self, n: u32) {
         self.ticks_of(4, n);
     }
 
@@ -65,7 +65,7 @@ impl Lab {
     }
 }
 
-const MS: i64 = 1_000_000;
+pub(super) const MS: i64 = 1_000_000;
 
 /// B7, worked example 1: 10 of 100 ms, a tick of 4 ms, from the beginning of a period on.
 #[test]

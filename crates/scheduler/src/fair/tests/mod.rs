@@ -9,6 +9,7 @@ mod fork;
 mod groups;
 mod habits;
 mod modern;
+mod parking;
 mod placement;
 mod profiles;
 mod random;

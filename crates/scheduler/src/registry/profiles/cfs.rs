@@ -8,7 +8,7 @@ pub(super) const PROFILES: &[Profile] = &[
         name: FAIR_BASE,
         meaning: "The settings of the fair class that all profiles from 2.6.31 on share; no kernel, but a \
                   base for the others.",
-        source: "fair-class 9",
+        source: "fair-class 9; deadline-groups 0.2",
         base: None,
         settings: &[
             "FAIR_SLEEPERS",
@@ -18,6 +18,8 @@ pub(super) const PROFILES: &[Profile] = &[
             "ASYM_GRAN",
             "LAST_BUDDY",
             "CACHE_HOT_BUDDY",
+            "bw_throttle=entity",
+            "bw_unthrottle=inline",
         ],
     },
     Profile {

@@ -7,7 +7,7 @@ pub(super) const PROFILES: &[Profile] = &[
         name: "6.6",
         meaning: "Linux 6.6 without PREEMPT_RT: EEVDF serves fair tasks; they are placed and balanced as under \
                   6.1.y.",
-        source: "eevdf-class 0.3, 0.4",
+        source: "eevdf-class 0.3, 0.4; deadline-groups 0.2",
         base: Some("6.1.y"),
         settings: &[
             "fair_policy=eevdf",
@@ -41,6 +41,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "NO_NI_RANDOM",
             "RT_PUSH_IPI",
             "dl_grub=u_max",
+            "bw_unthrottle=ipi",
         ],
     },
     Profile {
@@ -89,7 +90,7 @@ pub(super) const PROFILES: &[Profile] = &[
         name: "6.18",
         meaning: "Linux 6.18 as released, without PREEMPT_RT: protection for the shortest slice; balancing \
                   looks at lag.",
-        source: "eevdf-class 0.3, 0.4",
+        source: "eevdf-class 0.3, 0.4; deadline-groups 0.2",
         base: Some("6.12"),
         settings: &[
             "base_slice_ns=700000",
@@ -104,6 +105,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "hot_count=moved",
             "newidle_failure=raised",
             "dl_server_stop=lazy",
+            "bw_throttle=task",
         ],
     },
     Profile {

@@ -12,4 +12,12 @@ rules! {
         Off "off" "No (5.4 on; up to 4.17 it rarely happened).",
         On "on" "Yes (4.18 to 5.3).",
     }
+    BwThrottle bw_throttle "What stops when a group has used up its limit?" "deadline-groups B7" {
+        Task "task" "Each of its tasks, when it returns to user space (6.18 on).",
+        Entity "entity" "The group on that CPU, whatever its tasks are doing (up to 6.17).",
+    }
+    BwUnthrottle bw_unthrottle "Who lets a throttled group go on on another CPU?" "deadline-groups B7" {
+        Ipi "ipi" "That CPU, by an interrupt (6.3 on).",
+        Inline "inline" "The timer of the group's period, under that CPU's lock (up to 6.2).",
+    }
 }

@@ -6,7 +6,7 @@ use super::throttle::throttle;
 use super::timer;
 use crate::fair::queue::update_curr;
 use crate::platform::Platform;
-use crate::registry::BwExpire;
+use crate::registry::{BwExpire, BwThrottle};
 use crate::rq::RqGuard;
 use crate::{GroupId, Nanos, ThisCpu};
 
@@ -19,9 +19,14 @@ fn pool_in_front<'k, P: Platform>(rq: &RqGuard<'k, P>) -> Option<&'k Pool> {
     if rq.fair.group == GroupId::ROOT { None } else { rq.me.k.groups.get(rq.fair.group).pool.as_ref() }
 }
 
-/// Whether the queue in front is throttled.
-pub(in crate::fair) fn front_is_throttled<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
-    pool_in_front(rq).is_some() && bandwidth_in_front(rq).is_throttled()
+/// Whether the queue in front is frozen.
+pub(in crate::fair) fn front_is_frozen<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
+    pool_in_front(rq).is_some() && bandwidth_in_front(rq).is_frozen()
+}
+
+/// What stops when a queue is throttled now.
+fn unit<P: Platform>(rq: &RqGuard<'_, P>) -> BwThrottle {
+    rq.me.k.config.rules.bw_throttle.get()
 }
 
 fn bandwidth_in_front<'k, P: Platform>(rq: &RqGuard<'k, P>) -> &'k QueueBandwidth {
@@ -33,8 +38,8 @@ pub(super) fn slice<P: Platform>(me: ThisCpu<'_, P>) -> i64 {
     me.k.config.tunables.sched_cfs_bandwidth_slice_us.get() * 1_000
 }
 
-/// Somebody below the queue in front has run for `delta`: one that is in debt after asking for more makes
-/// room, to be throttled.
+/// Somebody below the queue in front has run for `delta`. One that is in debt after asking for more is
+/// throttled; where that stops the whole queue, it makes room first.
 #[cold]
 #[inline(never)]
 pub(in crate::fair) fn account<P: Platform>(rq: &mut RqGuard<'_, P>, delta: Nanos) {
@@ -46,8 +51,13 @@ pub(in crate::fair) fn account<P: Platform>(rq: &mut RqGuard<'_, P>, delta: Nano
         return;
     }
     let wanted = slice(rq.me) - own.remaining.get();
-    if !draw(rq, pool, wanted) && rq.fair.curr.is_some() {
-        rq.resched();
+    if draw(rq, pool, wanted) {
+        return;
+    }
+    match unit(rq) {
+        BwThrottle::Task => throttle(rq, BwThrottle::Task),
+        BwThrottle::Entity if rq.fair.curr.is_some() => rq.resched(),
+        BwThrottle::Entity => {}
     }
 }
 
@@ -70,27 +80,27 @@ fn draw<P: Platform>(rq: &RqGuard<'_, P>, pool: &Pool, wanted: i64) -> bool {
     own.remaining.get() > 0
 }
 
-/// The queue in front is asked for somebody to run, or its running entity is put back: throttles it if it is
-/// in debt. Whether it is throttled.
+/// The queue in front is asked for somebody to run, or its running entity is put back: freezes it if it is in
+/// debt and `bw_throttle` says so. Whether it is frozen.
 pub(in crate::fair) fn stops_at_pick<P: Platform>(rq: &mut RqGuard<'_, P>) -> bool {
     let Some(pool) = pool_in_front(rq) else { return false };
     let own = bandwidth_in_front(rq);
-    if rq.fair.curr.is_some_and(|curr| rq.me.task(curr.task()).on_rq.get()) {
+    if rq.fair.curr.is_some_and(|curr| rq.me.task(curr.task()).is_in_queue()) {
         update_curr(rq);
     }
-    if own.is_throttled() {
-        return true;
+    if own.is_throttled() || unit(rq) == BwThrottle::Task {
+        return own.is_frozen();
     }
     // Somebody may have filled the pool meanwhile: 1 ns more than the debt is asked for.
     if own.remaining.get() > 0 || draw(rq, pool, 1 - own.remaining.get()) {
         return false;
     }
-    throttle(rq);
+    throttle(rq, BwThrottle::Entity);
     true
 }
 
 /// Somebody has entered the queue in front, in which nobody was: throttles it if it has nothing and gets
-/// nothing. Whether it is throttled.
+/// nothing. Whether it is frozen.
 pub(in crate::fair) fn stops_at_enqueue<P: Platform>(rq: &mut RqGuard<'_, P>) -> bool {
     if pool_in_front(rq).is_none() {
         return false;
@@ -98,22 +108,33 @@ pub(in crate::fair) fn stops_at_enqueue<P: Platform>(rq: &mut RqGuard<'_, P>) ->
     let own = bandwidth_in_front(rq);
     if !own.is_throttled() && rq.fair.nr_running == 1 && rq.fair.curr.is_none() {
         account(rq, Nanos::ZERO);
-        if own.remaining.get() <= 0 {
-            throttle(rq);
+        if own.remaining.get() <= 0 && !own.is_throttled() {
+            throttle(rq, BwThrottle::Entity);
         }
     }
-    own.is_throttled()
+    own.is_frozen()
 }
 
-/// Somebody has left the queue in front: without anybody it gives back what it has above a millisecond, and
-/// if others wait for that, it is handed out soon.
-pub(in crate::fair) fn give_back<P: Platform>(rq: &mut RqGuard<'_, P>) {
+/// Somebody has left the queue in front. Without anybody it gives back what it has above a millisecond, and
+/// if others wait for that, it is handed out soon; and the time of its averages stands still if it is below a
+/// throttled one.
+pub(in crate::fair) fn has_left<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    if rq.fair.group != GroupId::ROOT && rq.fair.nr_running == 0 {
+        let own = bandwidth_in_front(rq);
+        if own.is_below_throttled() {
+            own.stop_clock(rq.clock);
+        }
+        give_back(rq);
+    }
+}
+
+fn give_back<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let Some(pool) = pool_in_front(rq) else { return };
     let own = bandwidth_in_front(rq);
     let extra = own.remaining.get() - KEPT;
     let expires = rq.me.k.config.rules.bw_expire.get() == BwExpire::On;
     let is_valid = !expires || own.drawn_in.get() == pool.period.get();
-    if rq.fair.nr_running > 0 || extra <= 0 {
+    if extra <= 0 {
         return;
     }
     if is_valid {

@@ -1,6 +1,7 @@
 //! What a group may still use in this period.
 
 use crate::fair::hierarchy::table::GroupQueue;
+use crate::registry::BwThrottle;
 use crate::shared::Kept;
 use crate::{CpuId, Nanos};
 use alloc::collections::VecDeque;
@@ -18,6 +19,9 @@ pub struct QuotaParams {
     /// When the first period begins: below the period.
     pub offset: Nanos,
 }
+
+/// The longest period.
+const LONGEST_PERIOD: Nanos = Nanos::from_secs(1);
 
 /// What became of the limit, with the names of `cpu.stat`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -38,7 +42,7 @@ pub struct BandwidthCounts {
 #[derive(Debug)]
 pub struct Pool {
     /// How much there is to be.
-    pub params: QuotaParams,
+    pub params: Kept<QuotaParams>,
     /// What is counted.
     pub counts: Kept<BandwidthCounts>,
     /// What is left.
@@ -60,7 +64,7 @@ pub struct Pool {
 impl Pool {
     pub(crate) fn new(params: QuotaParams) -> Pool {
         Pool {
-            params,
+            params: Kept::new(params),
             counts: Kept::default(),
             runtime: Kept::new(params.quota),
             at_refill: Kept::new(params.quota),
@@ -77,10 +81,15 @@ impl Pool {
         self.throttled.borrow().clone().into_iter()
     }
 
+    /// How often it has been filled; it was full at the start.
+    pub(crate) fn refills(&self) -> u64 {
+        self.period.get()
+    }
+
     /// Adds the time of a queue that is throttled still.
     pub(crate) fn counts_with(&self, now: Nanos, queues: &[GroupQueue]) -> BandwidthCounts {
         let mut counts = self.counts.get();
-        for since in queues.iter().filter_map(|queue| queue.bandwidth.throttled_since.get()) {
+        for since in queues.iter().filter_map(|queue| queue.bandwidth.stops_since.get()) {
             counts.throttled_time += now.saturating_sub(since);
         }
         counts
@@ -108,7 +117,8 @@ impl Pool {
 
     /// A period begins: the pool gets the quota, and keeps of what was left as much as the burst allows.
     pub(super) fn refill(&self) {
-        let filled = self.runtime.get() + self.params.quota;
+        let QuotaParams { quota, burst, .. } = self.params.get();
+        let filled = self.runtime.get() + quota;
         let above = self.at_refill.get().saturating_sub(filled);
         if above > Nanos::ZERO {
             self.count(|counts| {
@@ -116,10 +126,21 @@ impl Pool {
                 counts.burst_time += above;
             });
         }
-        let filled = filled.min(self.params.quota + self.params.burst);
+        let filled = filled.min(quota + burst);
         self.runtime.set(filled);
         self.at_refill.set(filled);
         self.period.set(self.period.get() + 1);
+    }
+}
+
+impl Pool {
+    /// Periods are so short that their timer does not come to its end: period, quota and burst double, as
+    /// long as the period stays below [`LONGEST_PERIOD`].
+    pub(super) fn double(&self) {
+        let QuotaParams { quota, period, burst, offset } = self.params.get();
+        if period * 2 < LONGEST_PERIOD {
+            self.params.set(QuotaParams { quota: quota * 2, period: period * 2, burst: burst * 2, offset });
+        }
     }
 }
 
@@ -130,12 +151,18 @@ pub struct QueueBandwidth {
     pub remaining: Kept<i64>,
     /// In which period it was drawn.
     pub(super) drawn_in: Kept<u64>,
-    /// It is throttled, since when.
-    pub(super) throttled_since: Kept<Option<Nanos>>,
+    /// What stops, while it is throttled.
+    pub(super) unit: Kept<Option<BwThrottle>>,
+    /// Since when something has stood still for it, while it is throttled.
+    pub(super) stops_since: Kept<Option<Nanos>>,
+    /// Its CPU has been called to let it go on.
+    pub(super) is_called: Kept<bool>,
     /// How many queues from here to the root's are throttled.
     pub(super) above: Kept<u32>,
-    /// When the clock of its averages stopped, and how long it has stood still before.
-    pub(super) stopped_at: Kept<Nanos>,
+    /// Of these, those that are frozen.
+    pub(super) frozen: Kept<u32>,
+    /// When the clock of its averages stopped, while it stands still, and how long it has done so before.
+    pub(super) clock_stopped_at: Kept<Option<Nanos>>,
     pub(super) stood_still: Kept<Nanos>,
 }
 
@@ -143,13 +170,32 @@ impl QueueBandwidth {
     /// Whether it is throttled.
     #[inline]
     pub fn is_throttled(&self) -> bool {
-        self.throttled_since.get().is_some()
+        self.unit.get().is_some()
     }
 
-    /// What its averages take for the time at `now`: it stands still while the queue is hidden.
+    /// Whether it is throttled as a whole: its entity competes no longer.
+    #[inline]
+    pub fn is_frozen(&self) -> bool {
+        self.unit.get() == Some(BwThrottle::Entity)
+    }
+
+    /// What its averages take for the time at `now`.
     pub(super) fn clock_at(&self, now: Nanos) -> Nanos {
-        let now = if self.is_hidden() { self.stopped_at.get() } else { now };
-        now.saturating_sub(self.stood_still.get())
+        self.clock_stopped_at.get().unwrap_or(now).saturating_sub(self.stood_still.get())
+    }
+
+    /// The clock of its averages stands still from now on.
+    pub(super) fn stop_clock(&self, now: Nanos) {
+        if self.clock_stopped_at.get().is_none() {
+            self.clock_stopped_at.set(Some(now));
+        }
+    }
+
+    /// It goes on.
+    pub(super) fn start_clock(&self, now: Nanos) {
+        if let Some(since) = self.clock_stopped_at.take() {
+            self.stood_still.set(self.stood_still.get() + now.saturating_sub(since));
+        }
     }
 
     /// How many queues from here to the root's are throttled.
@@ -159,8 +205,14 @@ impl QueueBandwidth {
 
     /// Whether it, or one above it, is throttled.
     #[inline]
-    pub fn is_hidden(&self) -> bool {
+    pub fn is_below_throttled(&self) -> bool {
         self.above.get() > 0
+    }
+
+    /// Whether it, or one above it, is frozen: what is below counts nowhere.
+    #[inline]
+    pub fn is_hidden(&self) -> bool {
+        self.frozen.get() > 0
     }
 }
 

@@ -1,36 +1,49 @@
 //! A queue that has used up its time stops, and goes on when it gets more (deadline-groups B7, rules 2 and
 //! 5).
 //!
-//! What is below a throttled queue is *hidden*: it stays on its queues, and no count of the CPU contains it.
+//! Since 6.18 a throttled queue competes on, and its tasks park one by one ([`super::park`]). Before it is
+//! *frozen*: what is below it is *hidden*, stays on its queues, and no count of the CPU contains it.
 
+use super::park;
 use super::pool::QueueBandwidth;
 use crate::class::DequeueKind;
 use crate::fair::hierarchy::path::{self, Passing};
 use crate::fair::queue::{EntityId, TaskList};
 use crate::platform::Platform;
+use crate::registry::BwThrottle;
 use crate::rq::RqGuard;
 use crate::task::Task;
 use crate::{CpuId, GroupId, Nanos, Policy, Scheduler, TaskId, ThisCpu, dl, fair};
 
-/// Whether a fair task on a CPU's queues is below a throttled one there.
+/// Whether a fair task of a CPU counts nowhere: it is parked, or below a frozen queue there.
 #[inline]
 pub(crate) fn is_hidden<P: Platform>(k: &Scheduler<P>, task: &Task) -> bool {
-    is_stopped(k, task.se.group.get(), task.cpu.get())
-}
-
-/// Whether a group's queue, or one above it, is throttled.
-#[inline]
-pub(in crate::fair) fn is_stopped<P: Platform>(k: &Scheduler<P>, group: GroupId, cpu: CpuId) -> bool {
-    group != GroupId::ROOT && queue_is_stopped(k, group, cpu)
+    task.se.group.get() != GroupId::ROOT && task_is_hidden(k, task)
 }
 
 #[cold]
 #[inline(never)]
-fn queue_is_stopped<P: Platform>(k: &Scheduler<P>, group: GroupId, cpu: CpuId) -> bool {
-    k.groups.get(group).queue(cpu).bandwidth.is_hidden()
+fn task_is_hidden<P: Platform>(k: &Scheduler<P>, task: &Task) -> bool {
+    let (group, cpu) = (task.se.group.get(), task.cpu.get());
+    task.se.parked.get() || k.groups.get(group).queue(cpu).bandwidth.is_hidden()
 }
 
-/// The time of the averages of a queue: it stands still while the queue, or one above it, is throttled.
+/// Whether a group's queue, or one above it, is throttled.
+pub(in crate::fair) fn is_throttled_hierarchy<P: Platform>(
+    k: &Scheduler<P>,
+    group: GroupId,
+    cpu: CpuId,
+) -> bool {
+    group != GroupId::ROOT && k.groups.get(group).queue(cpu).bandwidth.is_below_throttled()
+}
+
+/// Whether what is in a group's queue counts nowhere.
+pub(in crate::fair) fn hides<P: Platform>(k: &Scheduler<P>, group: GroupId, cpu: CpuId) -> bool {
+    group != GroupId::ROOT && k.groups.get(group).queue(cpu).bandwidth.is_hidden()
+}
+
+/// The time of the averages of a queue: it stands still while the queue is below a frozen one, or empty and
+/// below a throttled one.
 #[inline]
 pub(in crate::fair) fn clock_of<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> Nanos {
     if group == GroupId::ROOT {
@@ -53,19 +66,50 @@ pub(in crate::fair) fn now_of<P: Platform>(me: ThisCpu<'_, P>, group: GroupId, c
     me.group_queue(group, cpu).bandwidth.clock_at(me.now())
 }
 
-/// The queues of a group and of those below it, on the CPU of `rq`.
-fn each_below<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId, act: impl Fn(&QueueBandwidth)) {
-    let groups = &rq.me.k.groups;
-    let below = groups.ids().filter(|other| groups.is_below(*other, group));
-    below.for_each(|other| act(&groups.get(other).queue(rq.cpu).bandwidth));
+/// Somebody is about to enter the queue in front, in which nobody may have been: the time of its averages
+/// goes on, unless it is below a frozen queue.
+pub(in crate::fair) fn comes<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    if rq.fair.group != GroupId::ROOT {
+        let own = &rq.me.group_queue(rq.fair.group, rq.cpu).bandwidth;
+        if own.is_below_throttled() && !own.is_hidden() {
+            own.start_clock(rq.clock);
+        }
+    }
 }
 
-/// The queue in front stops.
-pub(super) fn throttle<P: Platform>(rq: &mut RqGuard<'_, P>) {
+/// The queues of a group and of those below it, on the CPU of `rq`.
+fn each_below<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId, act: &impl Fn(GroupId, &QueueBandwidth)) {
+    let of = rq.me.k.groups.get(group);
+    act(group, &of.queue(rq.cpu).bandwidth);
+    of.children.iter().for_each(|child| each_below(rq, *child, act));
+}
+
+/// The queue in front is throttled. Frozen, it stops; else each of its tasks will when it returns to user
+/// space ([`super::park`]), and nothing else happens yet.
+pub(super) fn throttle<P: Platform>(rq: &mut RqGuard<'_, P>, unit: BwThrottle) {
     let (me, group, now) = (rq.me, rq.fair.group, rq.clock);
     let pool = me.k.groups.get(group).pool.as_ref().expect("only a group with a limit is throttled");
     let own = &me.group_queue(group, rq.cpu).bandwidth;
-    let was_hidden = own.is_hidden();
+    if unit == BwThrottle::Entity {
+        freeze(rq);
+        own.stops_since.set(Some(now));
+    }
+    own.unit.set(Some(unit));
+    pool.throttled.borrow_mut().push_back(rq.cpu);
+    let frozen = u32::from(unit == BwThrottle::Entity);
+    each_below(rq, group, &|other, queue| {
+        queue.above.set(queue.above.get() + 1);
+        queue.frozen.set(queue.frozen.get() + frozen);
+        if queue.is_hidden() || rq.queue(other).nr_running == 0 {
+            queue.stop_clock(now);
+        }
+    });
+}
+
+/// The entity of the group whose queue is in front competes no longer.
+fn freeze<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    let (me, group) = (rq.me, rq.fair.group);
+    let was_hidden = me.group_queue(group, rq.cpu).bandwidth.is_hidden();
     let entity = EntityId::of_group(me.k, group, rq.cpu);
     let competes = me.task(entity.task()).on_rq.get();
     // What was hidden already does not count any more.
@@ -78,14 +122,6 @@ pub(super) fn throttle<P: Platform>(rq: &mut RqGuard<'_, P>) {
         }
         rq.bring(group);
     }
-    own.throttled_since.set(Some(now));
-    pool.throttled.borrow_mut().push_back(rq.cpu);
-    each_below(rq, group, |queue| {
-        queue.above.set(queue.above.get() + 1);
-        if queue.above.get() == 1 {
-            queue.stopped_at.set(now);
-        }
-    });
 }
 
 /// Tasks that become hidden, or are hidden no more.
@@ -125,12 +161,12 @@ fn show<P: Platform>(rq: &mut RqGuard<'_, P>, tasks: &Tasks) {
 fn tasks_below<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> Tasks {
     let (me, groups) = (rq.me, &rq.me.k.groups);
     let mut found = Tasks::default();
-    // Below other throttled queues there are none.
+    // Below other frozen queues there are none.
     let open_to = |mut other: GroupId| loop {
         if other == group {
             return true;
         }
-        if other == GroupId::ROOT || groups.get(other).queue(rq.cpu).bandwidth.is_throttled() {
+        if other == GroupId::ROOT || groups.get(other).queue(rq.cpu).bandwidth.is_frozen() {
             return false;
         }
         other = groups.parent(other);
@@ -154,27 +190,36 @@ pub(super) fn unthrottle<P: Platform>(rq: &mut RqGuard<'_, P>, group: GroupId) {
     let (me, now, cpu) = (rq.me, rq.clock, rq.cpu);
     let pool = me.k.groups.get(group).pool.as_ref().expect("only a group with a limit is throttled");
     let own = &me.group_queue(group, cpu).bandwidth;
-    let Some(since) = own.throttled_since.take() else { return };
+    let Some(unit) = own.unit.take() else { return };
     pool.throttled.borrow_mut().retain(|other| *other != cpu);
-    pool.count(|counts| counts.throttled_time += now.saturating_sub(since));
-    each_below(rq, group, |queue| {
+    if let Some(since) = own.stops_since.take() {
+        pool.count(|counts| counts.throttled_time += now.saturating_sub(since));
+    }
+    let frozen = u32::from(unit == BwThrottle::Entity);
+    each_below(rq, group, &|other, queue| {
         queue.above.set(queue.above.get() - 1);
-        if queue.above.get() == 0 {
-            let stood = now.saturating_sub(queue.stopped_at.get());
-            queue.stood_still.set(queue.stood_still.get() + stood);
+        queue.frozen.set(queue.frozen.get() - frozen);
+        let goes_on = !queue.is_below_throttled() || rq.queue(other).nr_running > 0;
+        if goes_on && !queue.is_hidden() {
+            queue.start_clock(now);
         }
     });
+    if unit == BwThrottle::Entity {
+        thaw(rq, group);
+    }
+    park::release(rq, group);
+    if rq.curr == rq.idle && rq.fair.h_nr_running > 0 {
+        rq.resched();
+    }
+}
+
+/// The entity of a group competes again.
+fn thaw<P: Platform>(rq: &mut RqGuard<'_, P>, group: GroupId) {
     let tasks = tasks_below(rq, group);
     let before = rq.bring(group);
-    if rq.fair.nr_running > 0 {
-        let is_open = path::enter_above(rq, tasks.all);
-        if is_open {
-            rq.fair.h_nr_running += tasks.all;
-            show(rq, &tasks);
-            if rq.curr == rq.idle && tasks.all > 0 {
-                rq.resched();
-            }
-        }
+    if rq.fair.nr_running > 0 && path::enter_above(rq, tasks.all) {
+        rq.fair.h_nr_running += tasks.all;
+        show(rq, &tasks);
     }
     rq.bring(before);
 }
