@@ -426,9 +426,10 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "interrupt_time",
         effect: Effect::Small,
-        missing: "Time in interrupts counts as CPU time of the interrupted task, and does not make the CPU worth \
-                  less to fair tasks; kernels built with IRQ_TIME_ACCOUNTING (since 2.6.37) leave it out of the \
-                  task clock, and count it in the averages.",
+        missing: "Under irq_accounting=on: time that the host of a virtual machine takes (steal), which some \
+                  builds leave out of the CPU time of tasks as well, and the random stretches with interrupts \
+                  off of a machine file while their CPU idles. Whether a recording's kernel was built so, the \
+                  recording does not tell: it is replayed under irq_accounting=off, as Debian and RHEL build.",
         changes: "CPU time, slices and virtual time of tasks under many interrupts, and where balancing puts \
                   them: by the costs of the machine files a timer interrupt takes 1.1 us on laptop and 5.9 us on vm2, so 10 000 \
                   a second are 1 and 6 % of the CPU time of who is interrupted.",

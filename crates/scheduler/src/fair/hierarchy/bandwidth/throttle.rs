@@ -34,7 +34,7 @@ fn queue_is_stopped<P: Platform>(k: &Scheduler<P>, group: GroupId, cpu: CpuId) -
 #[inline]
 pub(in crate::fair) fn clock_of<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> Nanos {
     if group == GroupId::ROOT {
-        return rq.clock;
+        return rq.clock_task();
     }
     clock_of_group(rq, group)
 }
@@ -42,15 +42,16 @@ pub(in crate::fair) fn clock_of<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId
 #[cold]
 #[inline(never)]
 fn clock_of_group<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> Nanos {
-    rq.me.group_queue(group, rq.cpu).bandwidth.clock_at(rq.clock)
+    rq.me.group_queue(group, rq.cpu).bandwidth.clock_at(rq.clock_task())
 }
 
 /// The same at this moment, for who holds no lock.
 pub(in crate::fair) fn now_of<P: Platform>(me: ThisCpu<'_, P>, group: GroupId, cpu: CpuId) -> Nanos {
+    let now = me.now().saturating_sub(me.k.rq(cpu).published.left_out.get());
     if group == GroupId::ROOT {
-        return me.now();
+        return now;
     }
-    me.group_queue(group, cpu).bandwidth.clock_at(me.now())
+    me.group_queue(group, cpu).bandwidth.clock_at(now)
 }
 
 /// The queues of a group and of those below it, on the CPU of `rq`.
@@ -83,7 +84,7 @@ pub(super) fn throttle<P: Platform>(rq: &mut RqGuard<'_, P>) {
     each_below(rq, group, |queue| {
         queue.above.set(queue.above.get() + 1);
         if queue.above.get() == 1 {
-            queue.stopped_at.set(now);
+            queue.stopped_at.set(rq.clock_task());
         }
     });
 }
@@ -160,7 +161,7 @@ pub(super) fn unthrottle<P: Platform>(rq: &mut RqGuard<'_, P>, group: GroupId) {
     each_below(rq, group, |queue| {
         queue.above.set(queue.above.get() - 1);
         if queue.above.get() == 0 {
-            let stood = now.saturating_sub(queue.stopped_at.get());
+            let stood = rq.clock_task().saturating_sub(queue.stopped_at.get());
             queue.stood_still.set(queue.stood_still.get() + stood);
         }
     });
