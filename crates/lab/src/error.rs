@@ -276,6 +276,14 @@ pub enum Error {
         /// The names that there are.
         known: Vec<String>,
     },
+    /// A path of which nothing says that an experiment lies there.
+    #[error(
+        "{path} is no experiment: a file's name ends in .toml (experiments/README.md); else leave the / out"
+    )]
+    ExperimentEnding {
+        /// As it was given.
+        path: String,
+    },
     /// A trace is to be written in a format that its file name does not tell.
     #[error(
         "cannot tell the format of the trace from the name {path}; end it in .dat for KernelShark and trace-cmd, \

@@ -178,7 +178,7 @@ impl Experiment {
         }
         let config = self.config()?;
         self.groups.check(self.kernel.named())?;
-        let kernel = self.kernel.describe(&config);
+        let kernel = self.kernel.describe(&config, self.machine.spec().cpus());
         let mut setup = Setup::new(self.machine.spec().cpus());
         let members = self.groups.make(&mut setup);
         let build = |(number, load): (usize, &LoadSpec)| {
@@ -266,7 +266,8 @@ impl Experiment {
     /// What decides about what happens in it, whatever its parts are called; `None` for a kernel that cannot
     /// be set up.
     pub(crate) fn simulation(&self) -> Option<Simulation> {
-        let Kernel { features, rules, tunables, .. } = self.kernel.describe(&self.config().ok()?);
+        let cpus = self.machine.spec().cpus();
+        let Kernel { features, rules, tunables, .. } = self.kernel.describe(&self.config().ok()?, cpus);
         Some(Simulation {
             loads: self.loads.clone(),
             machine: self.machine.spec().clone(),

@@ -46,7 +46,7 @@ pub struct Snapshot {
     pub at: Nanos,
     /// Features, rules and tunables of that moment.
     pub config: Config,
-    /// Latency, granularities and slice as scaled by the number of CPUs.
+    /// Latency, granularities and slice in effect on so many CPUs.
     pub granularities: Granularities,
     /// Every CPU, by number.
     pub cpus: Vec<CpuSnapshot>,

@@ -230,7 +230,27 @@ impl TaskStats {
         waited
     }
 
-    /// Goes to sleep (fair class).
+    /// It has run for `delta` up to now.
+    #[inline]
+    pub(crate) fn ran(&self, delta: Nanos, now: Nanos) {
+        self.exec_start.set(now);
+        self.sum_exec_runtime.set(self.sum_exec_runtime.get() + delta);
+        if delta > self.exec_max.get() {
+            self.exec_max.set(delta);
+        }
+    }
+
+    /// Forgets what only the fair class counted before 5.16: waiting and sleeping.
+    pub fn forget_waits(&self) {
+        self.wait_start.set(None);
+        self.wait_count.set(0);
+        self.sleep_start.set(None);
+        self.block_start.set(None);
+        let sums = [&self.wait_sum, &self.wait_max, &self.sum_sleep_runtime, &self.sum_block_runtime];
+        sums.into_iter().chain([&self.sleep_max, &self.block_max]).for_each(|time| time.set(Nanos::ZERO));
+    }
+
+    /// Goes to sleep.
     pub(crate) fn sleep_start(&self, now: Nanos, uninterruptible: bool) {
         let start = if uninterruptible { &self.block_start } else { &self.sleep_start };
         start.set(Some(now));

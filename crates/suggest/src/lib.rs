@@ -1,5 +1,9 @@
-//! "Did you mean …?": which known name was meant by one that is not known. All parts of schedlab ask here, so
-//! that a typing error counts as one everywhere by the same rule.
+//! Words for errors: "Did you mean …?", which known name was meant by one that is not, and what is wrong with
+//! a number. All parts ask here, so that a typing error counts as one everywhere by the same rule.
+
+mod numbers;
+
+pub use numbers::in_words;
 
 /// The one of `known` that was probably meant by `name`: the most similar by its spelling, capitals aside, if
 /// at most about a quarter of the longer one is wrong, or one letter of short ones. Two letters in the wrong

@@ -142,7 +142,8 @@ impl Explanation {
 /// Explains a name of any kind. Settings are found as they are written: `NO_RT_PUSH_IPI`, `search=linear`,
 /// `kernel.sched_latency_ns`. Capitals do not matter where there is no exact match. What is none of these may
 /// be a release of Linux: `5.14`. Counters are found by the words of the tables, too, and what the
-/// specification numbers (`eevdf-class E10`) without its document, if there is such a number: `E10`.
+/// specification numbers (`eevdf-class E10`) without its document, if there is such a number: `E10`;
+/// a document is explained by its sections.
 ///
 /// # Errors
 /// Nothing has this name; the error suggests the nearest.
@@ -157,6 +158,7 @@ pub fn explain(name: &str) -> Result<Explanation, Error> {
         Some((kind, entry)) => Ok(explain::explain(kind, entry)),
         None if let Some(counter) = counters::by_label(name) => Ok(explain::explain(Kind::Counter, counter)),
         None if let Some(found) = specification::numbered(name) => Ok(found),
+        None if let Some(found) = specification::document(name) => Ok(found),
         None if let Ok(kernel) = NamedKernel::find(name) => Ok(explain::release(&kernel)),
         None => {
             let names = Kind::ALL.into_iter().flat_map(Kind::entries).map(|entry| entry.name);

@@ -142,6 +142,25 @@ pub fn numbered(name: &str) -> Option<Explanation> {
     }
 }
 
+/// A whole document, by its name or that of its file.
+pub fn document(name: &str) -> Option<Explanation> {
+    let name = name.strip_suffix(".md").unwrap_or(name);
+    let (document, text) = DOCUMENTS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))?;
+    let title = text.lines().next()?.trim_start_matches('#').trim();
+    let sections = PASSAGES.iter().filter(|p| p.document == *document && !is_item(p.number));
+    Some(Explanation {
+        kind: Kind::Specification,
+        name: (*document).to_owned(),
+        meaning: title.to_owned(),
+        source: Some(format!("docs/spec/{document}.md")),
+        sections: vec![Section {
+            title: "its sections (`schedlab list specification` has its examples and invariants, too)"
+                .to_owned(),
+            entries: sections.map(|passage| Entry::new(passage.name(), &*passage.text)).collect(),
+        }],
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::explain;

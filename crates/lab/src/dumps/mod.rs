@@ -17,6 +17,7 @@ use report::numbers::{exact_duration, moment};
 pub use request::{DumpFile, DumpRequest, DumpTime};
 use scheduler::{Nanos, Pid};
 use schema::Dump;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// What the machine has to keep for these dumps. Where a recording is replayed, pids are the recorded ones,
@@ -131,6 +132,15 @@ impl Show<'_> {
     /// Whether this kernel writes as that release began to.
     fn since(&self, release: Release) -> bool {
         self.release >= release
+    }
+
+    /// A task with what this kernel counts of it: before 5.16 the fair class alone counted waits and sleep.
+    fn as_counted<'t>(&self, task: &'t TaskSnapshot) -> Cow<'t, TaskSnapshot> {
+        let mut counted = Cow::Borrowed(task);
+        if task.policy.is_rt() && !self.since(Release::ALL_CLASSES) {
+            counted.to_mut().stats.forget_waits();
+        }
+        counted
     }
 
     /// A weight as this kernel counts it.

@@ -8,6 +8,7 @@ use scheduler::{Nanos, Policy};
 use std::fmt::{Display, Write};
 
 pub(super) fn text(show: &Show<'_>, task: &TaskSnapshot) -> String {
+    let task = &*show.as_counted(task);
     let (rule, name_width) = if show.since(Release::ALL_TASKS) { (67, 45) } else { (57, 35) };
     let statistics = match show.release {
         release if release < Release::STATISTICS => "se.",

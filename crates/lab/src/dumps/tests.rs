@@ -6,9 +6,13 @@ pub(super) fn run(kernel: &str, dumps: &[&str]) -> Result<Vec<String>, String> {
 }
 
 pub(super) fn run_on(machine: &str, kernel: &str, dumps: &[&str]) -> Result<Vec<String>, String> {
+    run_load("hog -n 2", machine, kernel, dumps)
+}
+
+fn run_load(load: &str, machine: &str, kernel: &str, dumps: &[&str]) -> Result<Vec<String>, String> {
     let machine = crate::machine(machine, None, &Files::new()).map_err(|e| e.to_string())?;
     let mut experiment = Experiment::new(machine);
-    experiment.loads.push(LoadSpec::open("hog -n 2", &Files::new()).map_err(|e| e.to_string())?);
+    experiment.loads.push(LoadSpec::open(load, &Files::new()).map_err(|e| e.to_string())?);
     experiment.kernel = KernelConfig::of_name(kernel).map_err(|e| e.to_string())?;
     experiment.duration = Some(Nanos::from_millis(50));
     let requests: Result<_, _> = dumps.iter().map(|text| DumpRequest::parse(text)).collect();
@@ -56,6 +60,25 @@ fn the_averages_of_a_task_are_gone_in_2_6_35_and_its_statistics_have_another_nam
     assert_eq!((values(new, "se.avg_wakeup").len(), values(new, "se.statistics.wait_max").len()), (0, 1));
     assert_eq!(values(new, "se.load.weight"), ["1024"]);
     assert_eq!(values(new, "policy"), ["0"]);
+}
+
+/// Fair-class 11.6: since 5.16 every class counts waiting and sleeping.
+#[test]
+fn a_real_time_task_has_statistics_since_5_16() {
+    let slept = |kernel: &str| {
+        let load = "periodic -p 10ms -r 1ms -P 50";
+        let file = &run_load(load, "seed003", kernel, &["proc/1000/sched@end"]).expect("it runs")[0];
+        let value = |name: &str| values(file, name)[0].parse::<f64>().expect("a number");
+        let statistics = if kernel == "6.1" { "" } else { "se.statistics." };
+        let of = |name: &str| value(&format!("{statistics}{name}"));
+        (of("sum_sleep_runtime"), of("sleep_max"), of("exec_max"))
+    };
+    let (slept_in_all, longest, ran) = slept("6.1");
+    assert!(slept_in_all > 30.0 && longest > 8.0 && longest < 10.0, "{slept_in_all} {longest}");
+    assert!(ran > 0.1, "{ran}");
+    let (before, longest_before, ran_before) = slept("5.15");
+    assert_eq!((before, longest_before), (0.0, 0.0));
+    assert!(ran_before > 0.1, "the longest charge is counted all along: {ran_before}");
 }
 
 /// Fair-class 11.4: nine numbers for a CPU; a mask and 3 × 8 + 12 for a domain.

@@ -380,7 +380,12 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(V612, "eevdf-class 4.5", "balancing does not count tasks that sleep in their queue")
         .since([6, 14, 0])
         .set("delayed_count=left_out"),
-    releases(V612, "eevdf-class 0.6, U10", "slices of 0.7 ms").since([6, 15, 0]).set("base_slice_ns=700000"),
+    releases(
+        V612,
+        "eevdf-class 0.6, U10",
+        "slices of 0.7 ms on one CPU, of 2.8 from 8 on (set base_slice_ns)",
+    )
+    .since([6, 15, 0]),
     releases(V70, "eevdf-class 2.4, U10", "the limit of lag goes by the own slice")
         .until([7, 0, 0])
         .set("lag_limit=own"),

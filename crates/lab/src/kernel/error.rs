@@ -23,6 +23,9 @@ impl fmt::Display for KernelError {
         let KernelError { problem } = self;
         write!(f, "{problem}")?;
         match problem {
+            SettingError::Unknown { name } if BESIDE.contains(&name.as_str()) => {
+                write!(f, "; it is an option of its own: --{name}")
+            }
             SettingError::Unknown { name } => match nearest_setting(name) {
                 Some(near) => write!(f, "; did you mean `{near}`?"),
                 None => f.write_str("; `schedlab list features`, `list rules` and `list tunables` show all"),
@@ -53,10 +56,14 @@ impl fmt::Display for KernelError {
 impl std::error::Error for KernelError {}
 
 /// What a configuration of a comparison says besides settings; on the command line options of their own.
-const BESIDE: [&str; 6] = ["kernel", "machine", "cpus", "load", "group", "autogroup"];
+const BESIDE: [&str; 5] = ["kernel", "machine", "cpus", "group", "autogroup"];
 
-/// The setting that was probably meant.
+/// The setting that was probably meant, as it is written or without the prefix that others have.
 fn nearest_setting(name: &str) -> Option<String> {
+    similar_setting(name).or_else(|| similar_setting(name.strip_prefix("sched_")?))
+}
+
+fn similar_setting(name: &str) -> Option<String> {
     let features = || Feature::ALL.iter().map(|feature| feature.name());
     let others = RULES.iter().map(|rule| rule.name).chain(TUNABLES.iter().map(|tunable| tunable.name));
     let others = others.chain(ALIASES.iter().map(|alias| alias.name));
@@ -84,10 +91,12 @@ mod tests {
             ("NO_START_DEBI", "NO_START_DEBIT"),
             ("NO_WAKEUP_PREMPTION", "NO_WAKEUP_PREEMPTION"),
             ("sched_latency", "sched_latency_ns"),
+            ("sched_base_slice_ns", "base_slice_ns"),
             ("kernal", "kernel"),
         ] {
             assert!(text(wrong).ends_with(&format!("; did you mean `{right}`?")), "{}", text(wrong));
         }
+        assert!(text("kernel").ends_with("; it is an option of its own: --kernel"), "{}", text("kernel"));
         let known = vec!["voluntary", "lazy"];
         let value = |value: &str| {
             let (name, value) = ("preempt_model".to_owned(), value.to_owned());

@@ -10,7 +10,8 @@ mod release;
 use crate::error::Error;
 use machine::TimedSetting;
 use scheduler::Nanos;
-use scheduler::registry::{Config, Feature};
+use scheduler::fair::Granularities;
+use scheduler::registry::{Config, Feature, TunableSetting};
 use schema::{ExperimentText, Kernel, KernelChange};
 use workload::units;
 
@@ -196,15 +197,20 @@ impl KernelConfig {
         property(&config) || later.iter().any(|c| config.set(&c.setting).is_ok() && property(&config))
     }
 
-    /// As a result shows it: complete, as it is in `config` before the run.
-    pub(crate) fn describe(&self, config: &Config) -> Kernel {
+    /// As a result shows it: complete, as it is in `config` before the run on so many CPUs.
+    pub(crate) fn describe(&self, config: &Config, cpus: usize) -> Kernel {
+        let in_effect = Granularities::new(config, cpus);
+        let tunable = |t: TunableSetting| {
+            let value = in_effect.of_tunable(t.name).and_then(|ns| i64::try_from(ns).ok());
+            (t.name.to_owned(), value.unwrap_or(t.value))
+        };
         let NamedKernel { asked, profile, .. } = &self.named;
         Kernel {
             profile: (*profile).to_owned(),
             asked: (asked != profile).then(|| asked.clone()),
             features: Feature::ALL.iter().map(|f| (f.name().to_owned(), config.has(*f))).collect(),
             rules: config.rules.iter().map(|r| (r.rule.to_owned(), r.value.to_owned())).collect(),
-            tunables: config.tunables.iter().map(|t| (t.name.to_owned(), t.value)).collect(),
+            tunables: config.tunables.iter().map(tunable).collect(),
             changes: self.changes.iter().map(KernelChange::from).collect(),
         }
     }
@@ -242,7 +248,7 @@ mod tests {
         }
         let config = kernel.at_start().expect("legal");
         assert!(config.has(Feature::RtPushIpi));
-        let described = kernel.describe(&config);
+        let described = kernel.describe(&config, 1);
         assert_eq!(described.rules["search"], "linear");
         assert_eq!(described.changes.iter().map(|c| c.at_ns).collect::<Vec<_>>(), [0, 2_000_000_000, 0]);
         assert_eq!(kernel.during().len(), 1);
@@ -282,10 +288,10 @@ mod tests {
         assert_eq!((hz(&kernel), kernel.says_hz()), (250, true));
         kernel.set(change("hz=100")).expect("a legal setting");
         assert_eq!(hz(&kernel), 100);
-        let described = kernel.describe(&kernel.at_start().expect("legal"));
+        let described = kernel.describe(&kernel.at_start().expect("legal"), 1);
         assert_eq!((described.profile.as_str(), described.asked.as_deref()), ("5.10", Some("debian11")));
         let plain = KernelConfig::of_name("6.1").expect("a profile");
-        assert_eq!((plain.says_hz(), plain.describe(&Config::default()).asked), (false, None));
+        assert_eq!((plain.says_hz(), plain.describe(&Config::default(), 1).asked), (false, None));
     }
 
     /// fair-placement 8.8; what is set goes before it.

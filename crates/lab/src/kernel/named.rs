@@ -335,7 +335,11 @@ mod tests {
         assert!(six_eight.starts_with("Linux 6.8 is run as 6.6, the nearest"), "{six_eight}");
         let real_time = note("6.8-rt").expect("a note");
         assert!(real_time.contains("EEVDF serves fair tasks"), "{real_time}");
-        assert!(note("6.16").expect("a note").contains("slices of 0.7 ms (setting base_slice_ns=700000)"));
+        assert!(
+            note("6.16")
+                .expect("a note")
+                .contains("slices of 0.7 ms on one CPU, of 2.8 from 8 on (set base_slice_ns)")
+        );
         let rhel = note("rhel9").expect("a note");
         assert!(
             rhel.contains("with hz=1000, preempt_model=voluntary (assumed);")

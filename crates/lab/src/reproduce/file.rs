@@ -94,7 +94,7 @@ impl ExperimentFile {
                 file: path.to_owned(),
                 text: Arc::from(text),
                 span: error.span().unwrap_or(0..0),
-                problem: error.message().to_owned(),
+                problem: suggest::in_words(error.message()),
                 advice: "experiments/README.md describes the file".to_owned(),
             })
         })?;

@@ -102,6 +102,9 @@ impl PublishedExperiment {
             let experiment = PublishedExperiment::parse(&stem, name, &text)?;
             return Ok(vec![PublishedExperiment { argument: name.to_owned(), ..experiment }]);
         }
+        if name.contains('/') {
+            return Err(Error::ExperimentEnding { path: name.to_owned() });
+        }
         let is_meant = |file: &&PublishedFile| {
             name == "all" || file.name == name || name.ends_with('-') && file.name.starts_with(name)
         };

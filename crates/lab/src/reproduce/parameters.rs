@@ -71,7 +71,9 @@ pub(super) fn fill(
             Some(free.value? * changed.map_or(1.0, |change| change.factor))
         });
         let Some(value) = swept.map(Place::to_string).or(value.map(|v| v.to_string())) else {
-            return Err(file.fault(format!("`{text}`: nothing is called {{{name}}}")));
+            return Err(file.fault(format!(
+                "`{text}`: nothing is called {{{name}}}; give it a value: a [[free]] with this name"
+            )));
         };
         out += before;
         out += &value;

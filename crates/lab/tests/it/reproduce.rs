@@ -271,7 +271,7 @@ fn the_published_experiments_of_eevdf_hang_on_their_mechanisms() {
         instead_of("newidle_failure=raised", "newidle_failure=time_taken", &raised),
     ];
     assert_loses("eevdf-newidle", &losses);
-    assert_loses("eevdf-base-slice", &[without("base_slice_ns=700000", &["0.70 ms: ticks of a stint"])]);
+    assert_loses("eevdf-base-slice", &[without("base_slice_ns=2800000", &["0.70 ms: ticks of a stint"])]);
 }
 
 /// Both parts are needed, with and without RUN_TO_PARITY: what protects, and that the tick then asks.

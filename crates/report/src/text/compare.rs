@@ -292,8 +292,8 @@ fn rest(variant: &VariantComparison, rows: Rows) -> String {
     let fewest = variant.metrics.iter().min_by_key(|metric| metric.pairs);
     let most = variant.metrics.iter().map(|metric| metric.pairs).max().unwrap_or(0);
     if let Some(metric) = fewest.filter(|metric| metric.pairs < most) {
-        let text =
-            format!("{} exists under both for {} of {most} seeds only", metric.metric.label, metric.pairs);
+        let few = metric.pairs;
+        let text = format!("{}: only {few} of {most} seeds have it under both", metric.metric.label);
         out += &wrap(&text, "", "  ");
     }
     out

@@ -2,7 +2,8 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
-use suggest::suggest;
+use std::error::Error as _;
+use suggest::{in_words, suggest};
 
 /// The error with our advice in place of the library's.
 pub fn advised(mut error: Error, cli: &Command) -> Error {
@@ -22,6 +23,16 @@ pub fn advised(mut error: Error, cli: &Command) -> Error {
             if is_short && error.get(ContextKind::SuggestedArg).is_none() {
                 let tip = "options of a load stand within its quotes: 'hackbench -g1'".into();
                 error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+            }
+        }
+        ErrorKind::ValueValidation => {
+            let problem = error.source().map(ToString::to_string).unwrap_or_default();
+            let words = in_words(&problem);
+            if words != problem {
+                let option = word(&error, ContextKind::InvalidArg).unwrap_or_default();
+                let value = word(&error, ContextKind::InvalidValue).unwrap_or_default();
+                let told = format!("invalid value '{value}' for '{option}': {words}\n");
+                return Error::raw(ErrorKind::ValueValidation, told).with_cmd(cli);
             }
         }
         _ => {}

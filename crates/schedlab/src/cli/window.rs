@@ -13,10 +13,10 @@ pub struct StretchOptions {
     ///
     /// Tasks, latencies, CPUs, counters and the comparison with a recording are then those of this stretch.
     /// What is simulated is so from the beginning all the same.
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
     from: Option<Nanos>,
     /// Tell of the time up to here [default: the end].
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
     to: Option<Nanos>,
 }
 

@@ -43,10 +43,14 @@ impl Refused {
         let path = path.to_owned();
         match self {
             Refused::Busy => OutputError::Busy { path },
-            // A folder that is not there is no matter of the way to write.
+            // A folder that is not there is no matter of the way to write. (One such as /proc is there.)
             Refused::Io { partial, source } if source.kind() == ErrorKind::NotFound => {
                 let folder = partial.parent().map(Path::to_owned).unwrap_or_default();
-                OutputError::NoFolder { path, folder }
+                if folder.is_dir() {
+                    OutputError::Write { path, source: io::Error::other("its folder takes no new files") }
+                } else {
+                    OutputError::NoFolder { path, folder }
+                }
             }
             Refused::Io { partial, source } => OutputError::Beside { path, partial, source },
         }

@@ -76,7 +76,7 @@ impl Past {
         let slice = k.config.tunables.sched_cfs_bandwidth_slice_us.get();
         self.bandwidth_slice_us = self.bandwidth_slice_us.max(slice);
         self.sleeper_threshold = self.sleeper_threshold.max(fair::largest_sleeper_threshold(k));
-        let base_slice = fair::granularities(k).base_slice;
+        let base_slice = fair::Granularities::new(&k.config, k.cpus()).base_slice;
         if !self.base_slices.contains(&base_slice) {
             self.base_slices.push(base_slice);
         }

@@ -17,8 +17,7 @@ pub(super) fn update_curr<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let now = rq.clock_task();
     let delta = now.saturating_sub(stats.exec_start.get());
     if delta > Nanos::ZERO {
-        stats.sum_exec_runtime.set(stats.sum_exec_runtime.get() + delta);
-        stats.exec_start.set(now);
+        stats.ran(delta, now);
         fair::pelt::higher_class_charged(rq, delta);
         me.event(Event::StatRuntime { task: curr, runtime: delta, vruntime: 0 });
         let charged = grub::charged(me, rq.cpu, &task.dl, delta);

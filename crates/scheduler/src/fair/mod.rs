@@ -115,7 +115,7 @@ pub use hierarchy::{
 };
 pub use pelt::{Average, Capacity, Estimate, QueuePelt, Removed, TaskPelt};
 pub use queue::{CfsRq, EntityId, FairEntity};
-pub use scale::{Granularities, granularities};
+pub use scale::Granularities;
 pub use select::WakeHabits;
 pub use vruntime::lag;
 

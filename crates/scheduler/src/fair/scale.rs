@@ -1,19 +1,22 @@
-//! Granularities grow with the number of CPUs (fair-class 3.2).
+//! Granularities grow with the number of CPUs (fair-class 3.2), unless somebody has written them (3.3).
 //!
 //! Nothing is cached: the tunables may change at any moment, and the factor is a logarithm of a small number.
 //! The cap of 200 ms that kernels up to 2.6.32 had is left out: their defaults reach it at 512 CPUs and never
 //! exceed it.
 
 use crate::platform::Platform;
+use crate::registry::Config;
 use crate::{Nanos, Scheduler};
+use core::cell::Cell;
 
 const SCALING_NONE: i64 = 0;
 const SCALING_LINEAR: i64 = 2;
 
-/// What latency, min_granularity and wakeup_granularity are multiplied by.
-fn factor<P: Platform>(k: &Scheduler<P>) -> u64 {
-    let tunables = &k.config.tunables;
-    let counted = (k.cpus() as u64).min(tunables.sched_scaling_cpus_max.get() as u64);
+/// What a kernel multiplies its latency, granularities and slice by.
+#[inline]
+fn factor(config: &Config, cpus: usize) -> u64 {
+    let tunables = &config.tunables;
+    let counted = (cpus as u64).min(tunables.sched_scaling_cpus_max.get() as u64);
     match tunables.sched_tunable_scaling.get() {
         SCALING_NONE => 1,
         SCALING_LINEAR => counted,
@@ -21,27 +24,7 @@ fn factor<P: Platform>(k: &Scheduler<P>) -> u64 {
     }
 }
 
-/// sched_latency in ns, scaled.
-pub(super) fn latency<P: Platform>(k: &Scheduler<P>) -> u64 {
-    k.config.tunables.sched_latency_ns.get() as u64 * factor(k)
-}
-
-/// sched_min_granularity in ns, scaled.
-pub(super) fn min_granularity<P: Platform>(k: &Scheduler<P>) -> u64 {
-    k.config.tunables.sched_min_granularity_ns.get() as u64 * factor(k)
-}
-
-/// sched_wakeup_granularity in ns, scaled.
-pub(super) fn wakeup_granularity<P: Platform>(k: &Scheduler<P>) -> u64 {
-    k.config.tunables.sched_wakeup_granularity_ns.get() as u64 * factor(k)
-}
-
-/// base_slice in ns, scaled (eevdf-class 0.6).
-pub(super) fn base_slice<P: Platform>(k: &Scheduler<P>) -> u64 {
-    k.config.tunables.base_slice_ns.get() as u64 * factor(k)
-}
-
-/// All of them, for reports.
+/// Latency, granularities and slice in effect: what Linux shows under their names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Granularities {
     /// sched_latency.
@@ -52,21 +35,77 @@ pub struct Granularities {
     pub wakeup_granularity: Nanos,
     /// base_slice.
     pub base_slice: Nanos,
+    /// sched_nr_latency, which is never scaled.
+    pub nr_latency: u32,
 }
 
-/// Latency, granularities and slice as scaled by the number of CPUs: what Linux shows under their names.
-pub fn granularities<P: Platform>(k: &Scheduler<P>) -> Granularities {
-    Granularities {
-        latency: Nanos(latency(k)),
-        min_granularity: Nanos(min_granularity(k)),
-        wakeup_granularity: Nanos(wakeup_granularity(k)),
-        base_slice: Nanos(base_slice(k)),
+impl Granularities {
+    /// Those of a kernel on so many CPUs.
+    #[inline]
+    pub fn new(config: &Config, cpus: usize) -> Granularities {
+        let (tunables, written) = (&config.tunables, &config.written);
+        let in_effect = |built_in: &Cell<i64>, written: &Cell<Option<Nanos>>| {
+            let scaled = || Nanos(built_in.get() as u64 * factor(config, cpus));
+            written.get().unwrap_or_else(scaled)
+        };
+        let latency = in_effect(&tunables.sched_latency_ns, &written.latency);
+        let min_granularity = in_effect(&tunables.sched_min_granularity_ns, &written.min_granularity);
+        Granularities {
+            latency,
+            min_granularity,
+            wakeup_granularity: in_effect(&tunables.sched_wakeup_granularity_ns, &written.wakeup_granularity),
+            base_slice: in_effect(&tunables.base_slice_ns, &written.base_slice),
+            nr_latency: if written.nr_latency_follows.get() {
+                latency.0.div_ceil(min_granularity.0) as u32
+            } else {
+                tunables.sched_nr_latency.get() as u32
+            },
+        }
+    }
+
+    /// The value of a tunable, if it is one of these.
+    pub fn of_tunable(&self, name: &str) -> Option<u64> {
+        match name {
+            "sched_latency_ns" => Some(self.latency.0),
+            "sched_min_granularity_ns" => Some(self.min_granularity.0),
+            "sched_wakeup_granularity_ns" => Some(self.wakeup_granularity.0),
+            "base_slice_ns" => Some(self.base_slice.0),
+            "sched_nr_latency" => Some(self.nr_latency.into()),
+            _ => None,
+        }
     }
 }
 
-/// sched_nr_latency; never scaled.
+/// Those of now. Whoever needs one of them pays for that one: this is inlined, and what nobody reads is not
+/// computed.
+#[inline]
+fn now<P: Platform>(k: &Scheduler<P>) -> Granularities {
+    Granularities::new(&k.config, k.cpus())
+}
+
+/// sched_latency in ns.
+pub(super) fn latency<P: Platform>(k: &Scheduler<P>) -> u64 {
+    now(k).latency.0
+}
+
+/// sched_min_granularity in ns.
+pub(super) fn min_granularity<P: Platform>(k: &Scheduler<P>) -> u64 {
+    now(k).min_granularity.0
+}
+
+/// sched_wakeup_granularity in ns.
+pub(super) fn wakeup_granularity<P: Platform>(k: &Scheduler<P>) -> u64 {
+    now(k).wakeup_granularity.0
+}
+
+/// base_slice in ns (eevdf-class 0.6).
+pub(super) fn base_slice<P: Platform>(k: &Scheduler<P>) -> u64 {
+    now(k).base_slice.0
+}
+
+/// sched_nr_latency.
 pub(super) fn nr_latency<P: Platform>(k: &Scheduler<P>) -> u32 {
-    k.config.tunables.sched_nr_latency.get() as u32
+    now(k).nr_latency
 }
 
 /// sched_migration_cost; −1, "always cache-hot", reads as for ever.
@@ -79,14 +118,18 @@ mod tests {
     use super::*;
     use crate::testing::Lab;
 
+    fn factor_of(profile: &str, cpus: usize) -> u64 {
+        factor(&Config::of_profile(profile).expect("a profile"), cpus)
+    }
+
     /// Table of fair-class 3.2: CPUs, factor up to 2.6.32, factor from 2.6.33.
     #[test]
     fn factors_of_3_2() {
         for (cpus, old, new) in
             [(1, 1, 1), (2, 2, 2), (3, 2, 2), (4, 3, 3), (8, 4, 4), (16, 5, 4), (31, 5, 4)]
         {
-            assert_eq!(factor(&Lab::new(cpus, "2.6.32", &[]).k), old, "{cpus} CPUs");
-            assert_eq!(factor(&Lab::new(cpus, "2.6.33", &[]).k), new, "{cpus} CPUs");
+            assert_eq!(factor_of("2.6.32", cpus), old, "{cpus} CPUs");
+            assert_eq!(factor_of("2.6.33", cpus), new, "{cpus} CPUs");
         }
     }
 
@@ -102,8 +145,35 @@ mod tests {
 
     #[test]
     fn scaling_can_be_off_or_linear() {
-        assert_eq!(factor(&Lab::new(6, "6.1.y", &["sched_tunable_scaling=0"]).k), 1);
-        assert_eq!(factor(&Lab::new(6, "6.1.y", &["sched_tunable_scaling=2"]).k), 6);
-        assert_eq!(factor(&Lab::new(16, "6.1.y", &["sched_tunable_scaling=2"]).k), 8);
+        let factor = |cpus, setting| {
+            let config = Config::of_profile("6.1.y").expect("a profile");
+            config.set(setting).expect("legal");
+            super::factor(&config, cpus)
+        };
+        assert_eq!(factor(6, "sched_tunable_scaling=0"), 1);
+        assert_eq!(factor(6, "sched_tunable_scaling=2"), 6);
+        assert_eq!(factor(16, "sched_tunable_scaling=2"), 8);
+    }
+
+    /// fair-class 3.3: the file shows the scaled value, and a write replaces that.
+    #[test]
+    fn what_is_written_is_not_scaled() {
+        let settings = ["sched_latency_ns=20000000", "sched_wakeup_granularity_ns=0"];
+        let lab = Lab::new(8, "6.1.y", &settings);
+        assert_eq!((latency(&lab.k), wakeup_granularity(&lab.k)), (20_000_000, 0));
+        assert_eq!(min_granularity(&lab.k), 4 * 750_000, "not written");
+        let eevdf = Lab::new(8, "6.18.y", &["base_slice_ns=2800001"]);
+        assert_eq!(base_slice(&eevdf.k), 2_800_001);
+        assert_eq!(eevdf.k.config.tunables.base_slice_ns.get(), 700_000, "eevdf-class 0.6: base1 stays");
+    }
+
+    /// fair-class 3.3: after any write ceil(latency / min_granularity), of the values in effect.
+    #[test]
+    fn a_write_makes_nr_latency_the_quotient() {
+        let nr_latency = |cpus, settings: &[&str]| nr_latency(&Lab::new(cpus, "6.1.y", settings).k);
+        assert_eq!(nr_latency(1, &["sched_latency_ns=20000000"]), 27, "ceil(20 / 0.75)");
+        assert_eq!(nr_latency(8, &["sched_latency_ns=20000000"]), 7, "ceil(20 / 3)");
+        assert_eq!(nr_latency(8, &["sched_min_granularity_ns=750000"]), 32, "24 / 0.75");
+        assert_eq!(nr_latency(8, &["sched_min_granularity_ns=750000", "sched_nr_latency=3"]), 3);
     }
 }

@@ -9,6 +9,7 @@ mod profiles;
 mod rules;
 mod settings;
 mod tunables;
+mod written;
 
 pub use aliases::{ALIASES, Alias};
 pub use disciplines::{BELONGINGS, Belonging};
@@ -20,3 +21,4 @@ pub use settings::{Config, SettingError};
 
 use aliases::GONE;
 pub use tunables::{TUNABLES, TunableInfo, TunableSetting, Tunables};
+pub use written::Written;

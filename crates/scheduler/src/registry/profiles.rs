@@ -46,7 +46,7 @@ impl Profile {
         if let Some(base) = self.base.and_then(Profile::find) {
             base.apply(config)?;
         }
-        self.settings.iter().try_for_each(|s| config.set(s))
+        self.settings.iter().try_for_each(|s| config.build_in(s))
     }
 }
 
@@ -181,7 +181,7 @@ mod tests {
         let config = Config::of_profile("4.4").expect("a profile");
         for setting in [TUNABLES, FEATURES, FAIR, RT].iter().flat_map(|column| column.split_whitespace()) {
             let before = format!("{config:?}");
-            assert_eq!(config.set(setting), Ok(()), "{setting}");
+            assert_eq!(config.build_in(setting), Ok(()), "{setting}");
             assert_eq!(format!("{config:?}"), before, "{setting}");
         }
     }

@@ -1,6 +1,6 @@
 //! Settings in Linux's syntax: `NAME`, `NO_NAME`, `name=value`.
 
-use super::{ALIASES, Feature, GONE, Profile, RULES, Rules, TUNABLES, Tunables};
+use super::{ALIASES, Feature, GONE, Profile, RULES, Rules, TUNABLES, Tunables, Written};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cell::Cell;
@@ -17,8 +17,19 @@ pub struct Config {
     features: Cell<u64>,
     /// The rules.
     pub rules: Rules,
-    /// The tunables.
+    /// The tunables, as the kernel brings them where it scales them.
     pub tunables: Tunables,
+    /// What was written over those.
+    pub written: Written,
+}
+
+/// Whose value of a tunable it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// The kernel's own, before it scales.
+    BuiltIn,
+    /// Written to its file.
+    File,
 }
 
 impl Config {
@@ -54,8 +65,20 @@ impl Config {
     /// An unknown name, an unknown value (with the known ones), or a value out of
     /// range, or a setting that is gone. Nothing is changed then.
     pub fn set(&self, setting: &str) -> Result<(), SettingError> {
+        self.apply(setting, Origin::File)
+    }
+
+    /// The same for what a kernel is built with: tunables that it scales are for one CPU.
+    ///
+    /// # Errors
+    /// As [`Config::set`].
+    pub fn build_in(&self, setting: &str) -> Result<(), SettingError> {
+        self.apply(setting, Origin::BuiltIn)
+    }
+
+    fn apply(&self, setting: &str, origin: Origin) -> Result<(), SettingError> {
         if let Some(alias) = ALIASES.iter().find(|a| a.name == setting) {
-            return alias.settings.iter().try_for_each(|s| self.set(s));
+            return alias.settings.iter().try_for_each(|s| self.apply(s, origin));
         }
         let name = setting.split_once('=').map_or(setting, |(name, _)| name);
         if let Some(gone) = GONE.iter().find(|gone| gone.name == name) {
@@ -63,7 +86,9 @@ impl Config {
         }
         match setting.split_once('=') {
             None => self.set_feature(setting),
-            Some((name, value)) => self.set_value(name.strip_prefix("kernel.").unwrap_or(name), value),
+            Some((name, value)) => {
+                self.set_value(name.strip_prefix("kernel.").unwrap_or(name), value, origin)
+            }
         }
     }
 
@@ -88,13 +113,13 @@ impl Config {
             RULES.iter().any(|r| r.name == setting) || TUNABLES.iter().any(|t| t.name == setting);
         match Feature::ALL.iter().find(|f| f.name() == name) {
             Some(feature) => self.switch(*feature, on),
-            None if wants_a_value => return self.set_value(setting, ""),
+            None if wants_a_value => return self.set_value(setting, "", Origin::File),
             None => return Err(SettingError::Unknown { name: setting.to_string() }),
         }
         Ok(())
     }
 
-    fn set_value(&self, name: &str, value: &str) -> Result<(), SettingError> {
+    fn set_value(&self, name: &str, value: &str, origin: Origin) -> Result<(), SettingError> {
         if let Some(rule) = RULES.iter().find(|r| r.name == name) {
             return self.rules.set(name, value).ok_or_else(|| SettingError::UnknownValue {
                 name: name.to_string(),
@@ -110,11 +135,14 @@ impl Config {
                 min: tunable.min,
                 max: tunable.max,
             })?;
+            if origin == Origin::File && self.written.take(name, number) {
+                return Ok(());
+            }
             if let Some(cell) = self.tunables.cell(name) {
                 cell.set(number);
             }
-            if name == "sched_latency_ns" || name == "sched_min_granularity_ns" {
-                self.recompute_nr_latency();
+            if name == "sched_nr_latency" {
+                self.written.nr_latency_follows.set(false);
             }
             return Ok(());
         }
@@ -133,13 +161,6 @@ impl Config {
             return Ok(());
         }
         Err(SettingError::Unknown { name: name.to_string() })
-    }
-
-    /// After any write, nr_latency is latency / min_granularity, rounded up (fair-class 3.3).
-    fn recompute_nr_latency(&self) {
-        let (latency, gran) =
-            (self.tunables.sched_latency_ns.get(), self.tunables.sched_min_granularity_ns.get());
-        self.tunables.sched_nr_latency.set((latency + gran - 1) / gran);
     }
 }
 
@@ -244,8 +265,8 @@ mod tests {
         let config = Config::default();
         assert_eq!(config.set("search=linear"), Ok(()));
         assert_eq!(config.rules.search.get(), Search::Linear);
-        assert_eq!(config.set("kernel.sched_latency_ns=20000000"), Ok(()));
-        assert_eq!(config.tunables.sched_nr_latency.get(), 27, "ceil(20 / 0.75)");
+        assert_eq!(config.set("kernel.sched_rr_timeslice_ms=20"), Ok(()));
+        assert_eq!(config.tunables.sched_rr_timeslice_ms.get(), 20);
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub struct TunableInfo {
 /// A line for each tunable: field (also its name), default of 6.1, range, meaning, source.
 macro_rules! tunables {
     ($($field:ident $default:literal $min:literal..=$max:literal $meaning:literal $source:literal;)+) => {
-        /// The value of every tunable as written, before scaling by the number of CPUs.
+        /// The value of every tunable; of those that the number of CPUs scales, the kernel's own for one CPU.
         #[derive(Clone, Debug)]
         pub struct Tunables {
             $(#[doc = $meaning] pub $field: Cell<i64>,)+
@@ -70,14 +70,14 @@ pub struct TunableSetting {
 
 tunables! {
     sched_latency_ns 6_000_000 100_000..=1_000_000_000
-        "Period in which every runnable fair task runs once, in ns; scaled by the number of CPUs."
+        "Period in which every runnable fair task runs once, in ns; by itself scaled by the CPUs."
         "fair-class 3";
     sched_min_granularity_ns 750_000 100_000..=1_000_000_000
-        "Smallest slice of the period when many tasks run, in ns; scaled by the number of CPUs."
+        "Smallest slice of the period when many tasks run, in ns; by itself scaled by the CPUs."
         "fair-class 3";
     sched_wakeup_granularity_ns 1_000_000 0..=1_000_000_000
-        "How far left of the running task a woken one must be to preempt it, in ns; scaled by the number of \
-         CPUs." "fair-class 3, 6.5";
+        "How far left of the running task a woken one must be to preempt it, in ns; by itself \
+         scaled by the CPUs." "fair-class 3, 6.5";
     sched_nr_latency 8 1..=1000
         "Number of runnable tasks from which the period grows; also the buddy gate." "fair-class 3, 4.1";
     sched_migration_cost_ns 500_000 -1..=1_000_000_000
@@ -103,5 +103,5 @@ tunables! {
     sched_cfs_bandwidth_slice_us 5000 1..=1_000_000
         "CPU time that a queue draws from the limit of its group at a time, in µs." "deadline-groups B7";
     base_slice_ns 700_000 1..=1_000_000_000
-        "Length of a request under EEVDF, in ns; scaled by the number of CPUs." "eevdf-class 0.6";
+        "Length of a request under EEVDF, in ns; by itself scaled by the CPUs." "eevdf-class 0.6";
 }

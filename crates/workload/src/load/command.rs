@@ -58,7 +58,7 @@ fn explain(name: &str, command: &Command, error: &clap::Error) -> LoadError {
             let value = context(ContextKind::InvalidValue).unwrap_or_default();
             let message = match error.source() {
                 Some(source) => {
-                    let why = range_in_words(&source.to_string());
+                    let why = suggest::in_words(&source.to_string());
                     format!("option '{option}', value '{value}': {why}")
                 }
                 None if value.is_empty() => format!("option '{option}': a value is missing"),
@@ -74,19 +74,6 @@ fn explain(name: &str, command: &Command, error: &clap::Error) -> LoadError {
             let line = text.lines().next().unwrap_or_default();
             usage(name, line.strip_prefix("error: ").unwrap_or(line))
         }
-    }
-}
-
-/// What is wrong with a number outside a range: the library writes it as Rust does, `0 is not in 1..=9`.
-fn range_in_words(problem: &str) -> String {
-    let outside = problem.split_once(" is not in ").and_then(|(_, range)| range.split_once(".."));
-    match outside {
-        Some((least, most)) => match most.strip_prefix('=') {
-            Some(most) => format!("it is a whole number from {least} to {most}"),
-            // All that the type holds.
-            None => format!("it is a whole number from {least} on"),
-        },
-        None => problem.to_owned(),
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn write(show: &Show<'_>, cpu: &CpuSnapshot, out: &mut String) {
         task.cpu == cpu.cpu && (task.on_rq || show.since(Release::ALL_TASKS) && task.state != TaskState::New)
     };
     for task in show.snapshot.tasks.iter().filter(listed) {
-        Row { show, cpu, task }.write(out);
+        Row { show, cpu, task: &show.as_counted(task) }.write(out);
     }
 }
 

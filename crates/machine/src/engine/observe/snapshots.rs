@@ -5,7 +5,7 @@ use crate::snapshot::{
     CpuSnapshot, DomainSnapshot, EevdfQueueSnapshot, FairQueueSnapshot, RtQueueSnapshot, Snapshot,
     SnapshotPlan, TaskSnapshot,
 };
-use scheduler::fair::granularities;
+use scheduler::fair::Granularities;
 use scheduler::rq::{RqState, RunQueue};
 use scheduler::{Class, Nanos, Pid, TaskId, TaskState};
 use std::cell::RefCell;
@@ -40,7 +40,7 @@ impl Snapshots {
         let mut tasks: Vec<TaskSnapshot> = known.map(|p| view.task_snapshot(p, &threads)).collect();
         tasks.sort_by_key(|t| t.pid);
         let config = view.k.config.clone();
-        let granularities = granularities(view.k);
+        let granularities = Granularities::new(&config, view.k.cpus());
         let snapshot = Snapshot { at, config, granularities, cpus: Vec::new(), tasks };
         let cpus = (0..view.k.cpus()).map(|_| None).collect();
         self.begun.borrow_mut().push(Begun { snapshot, cpus });

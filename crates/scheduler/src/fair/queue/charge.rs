@@ -16,11 +16,7 @@ pub(in crate::fair) fn update_curr<P: Platform>(rq: &mut RqGuard<'_, P>) {
     if delta == Nanos::ZERO {
         return;
     }
-    stats.exec_start.set(now);
-    stats.sum_exec_runtime.set(stats.sum_exec_runtime.get() + delta);
-    if delta > stats.exec_max.get() {
-        stats.exec_max.set(delta);
-    }
+    stats.ran(delta, now);
     rq.fair.exec_clock += delta;
     discipline::charge(rq, task, delta);
     if rq.fair.group == GroupId::ROOT {

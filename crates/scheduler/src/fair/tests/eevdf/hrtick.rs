@@ -37,7 +37,7 @@ fn tables_are_those_of_an_endless_hz() {
         [Player::hog(0), Player::hog(0), Player::new(sleeper)],
     ];
     for (load, players) in loads.iter().enumerate() {
-        let settings = ["hz=10000", "NO_HRTICK", "base_slice_ns=700000"];
+        let settings = ["hz=10000", "NO_HRTICK", "base_slice_ns=1400000"];
         let endless = play(2, "7.1", &settings, players, Nanos::from_secs(4));
         for (form, within) in FORMS.into_iter().zip([0.12, 0.08]) {
             let found = run(form, 250, players, Nanos::from_secs(4));
