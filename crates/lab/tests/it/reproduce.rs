@@ -267,7 +267,7 @@ fn the_published_experiments_of_eevdf_hang_on_their_mechanisms() {
     let dice = ["dice: requests a second, by those with cost"];
     let raised = ["raised cost: requests a second, by those with cost"];
     let losses = [
-        instead_of("\"NI_RANDOM", "\"NO_NI_RANDOM", &dice),
+        instead_of("NI_RANDOM", "NO_NI_RANDOM", &dice),
         instead_of("newidle_failure=raised", "newidle_failure=time_taken", &raised),
     ];
     assert_loses("eevdf-newidle", &losses);
