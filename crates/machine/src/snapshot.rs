@@ -63,6 +63,8 @@ pub struct CpuSnapshot {
     pub curr: Pid,
     /// Clock of its queue.
     pub clock: Nanos,
+    /// Its clock of tasks: without interrupts, where they are left out.
+    pub clock_task: Nanos,
     /// Runnable tasks of all classes.
     pub nr_running: u32,
     /// Sum of the weights of the runnable fair tasks.

@@ -16,6 +16,7 @@ pub mod affinity;
 pub mod check;
 mod chunks;
 mod class;
+mod clock;
 mod cpumask;
 pub mod dl;
 mod domains;

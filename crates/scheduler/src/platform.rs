@@ -13,6 +13,13 @@ pub trait Platform: Sized {
     /// The executing CPU's clock, costs charged so far included.
     fn now(&self) -> Nanos;
 
+    /// Time that interrupts have taken of `cpu` so far, as far as the kernel measures it: up to the last end
+    /// of one, or the last begin of one within another. None on a platform whose kernel does not
+    /// (`irq_accounting=off`).
+    fn interrupt_time(&self, _cpu: CpuId) -> Nanos {
+        Nanos::ZERO
+    }
+
     /// Lets the time pass that the executing path has been charged, as far as other CPUs may act in it. Locks
     /// of run queues do so by themselves; who has done it before finds most of them free at once.
     fn settle(&self, _me: CpuId) -> impl Future<Output = ()> {

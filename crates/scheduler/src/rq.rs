@@ -121,6 +121,8 @@ pub struct Published {
     pub min_vruntime: Shared<u64, RqLock>,
     /// When and for whom this CPU balances fair tasks.
     pub balance: CpuBalance,
+    /// Time of interrupts that the task clock has left out so far (fair-placement 1.9).
+    pub left_out: Shared<Nanos, RqLock>,
     /// What it counts.
     pub counts: CpuCounts,
     /// Since when the running task executes.
@@ -206,6 +208,7 @@ impl RunQueue {
                 pelt: QueuePelt::default(),
                 min_vruntime: Shared::new(CfsRq::INITIAL_MIN_VRUNTIME),
                 balance: CpuBalance::default(),
+                left_out: Shared::default(),
                 counts: CpuCounts::default(),
                 switched_at: Shared::default(),
             },
@@ -350,12 +353,6 @@ fn tried(cpu: CpuId, taken: bool) -> Result<Taken, Busy> {
 }
 
 impl<'k, P: Platform> RqGuard<'k, P> {
-    /// Brings the queue's clock up to the executing CPU's present time.
-    #[inline]
-    pub fn update_clock(&mut self) {
-        self.clock = self.clock.max(self.me.now());
-    }
-
     /// Asks the queue's CPU to reschedule: sets the flag of the running task and, for another CPU, sends one
     /// interrupt unless the flag was already set (rt-class 3.4).
     pub fn resched(&mut self) {

@@ -43,6 +43,8 @@ pub type LockFilter = fn(Lock) -> bool;
 #[derive(Debug, Default)]
 pub struct TestPlatform {
     pub now: Cell<Nanos>,
+    /// What interrupts have taken of CPU 0.
+    pub interrupt_time: Cell<Nanos>,
     pub events: RefCell<Vec<Event>>,
     pub ipis: RefCell<VecDeque<Sent>>,
     /// Every lock taken, in order.
@@ -67,6 +69,10 @@ pub struct TestPlatform {
 impl Platform for TestPlatform {
     fn now(&self) -> Nanos {
         self.now.get()
+    }
+
+    fn interrupt_time(&self, cpu: CpuId) -> Nanos {
+        if cpu == CpuId(0) { self.interrupt_time.get() } else { Nanos::ZERO }
     }
 
     async fn acquire(&self, _me: CpuId, lock: Lock) {

@@ -10,6 +10,8 @@ use std::slice;
 /// 5.1).
 const FIRST_LAZY: Release = Release::new(6, 13, 0);
 const FIRST_WITHOUT_NONE: Release = Release::new(7, 0, 0);
+/// The first release that measures the time of interrupts (fair-placement 1.9).
+const FIRST_IRQ_ACCOUNTING: Release = Release::new(2, 6, 37);
 
 /// Refuses changes of what this kernel, which begins as `config`, has not got.
 pub(super) fn check(named: &NamedKernel, changes: &[Change], config: &Config) -> Result<(), KernelError> {
@@ -19,7 +21,8 @@ pub(super) fn check(named: &NamedKernel, changes: &[Change], config: &Config) ->
         for setting in alias.map_or(slice::from_ref(&written), |alias| alias.settings) {
             let why = foreign(setting, config)
                 .or_else(|| outlived(setting, named, config))
-                .or_else(|| model_not_offered(setting, named));
+                .or_else(|| model_not_offered(setting, named))
+                .or_else(|| measures_no_interrupts(setting, named));
             if let Some(why) = why {
                 let (setting, kernel) = (written.to_owned(), named.asked.clone());
                 return Err(SettingError::NotInKernel { setting, kernel, why }.into());
@@ -72,6 +75,12 @@ fn model_not_offered(setting: &str, named: &NamedKernel) -> Option<String> {
     Some(format!("{exists}; set {}", offers.collect::<Vec<_>>().join(" or ")))
 }
 
+/// Why a kernel cannot leave the time of interrupts out of that of tasks, if that is so.
+fn measures_no_interrupts(setting: &str, named: &NamedKernel) -> Option<String> {
+    let is_older = named.nearest_release() < FIRST_IRQ_ACCOUNTING;
+    (setting == "irq_accounting=on" && is_older).then(|| "it exists since 2.6.37".to_owned())
+}
+
 /// What decides which preemption models a kernel has.
 struct Offers {
     release: Release,
@@ -104,6 +113,14 @@ mod tests {
             config.set(Change::parse(setting).expect("a time")).expect("a setting");
         }
         config.at_start().err().map_or(String::new(), |error| error.to_string())
+    }
+
+    /// fair-placement 1.9: since 2.6.37.
+    #[test]
+    fn old_kernels_do_not_measure_interrupts() {
+        assert!(said("2.6.36", &["irq_accounting=on"]).contains("since 2.6.37"));
+        assert_eq!(said("2.6.36", &["irq_accounting=off"]), "");
+        assert_eq!(said("2.6.37", &["irq_accounting=on"]), "");
     }
 
     /// eevdf-class 0.3 and 5.1, deadline-groups 0.2: none, voluntary and full; lazy from 6.13; from 7.0 only

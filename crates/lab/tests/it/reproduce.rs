@@ -264,6 +264,13 @@ fn the_published_experiments_of_eevdf_hang_on_their_mechanisms() {
     assert_loses("eevdf-short", &[instead_of("PREEMPT_SHORT", "NO_PREEMPT_SHORT", &short)]);
     let turns = ["B for 8: BAACCBDD: turns of A", "AACCBBCC: turns of A", "BCCAABCC: turns of A"];
     assert_loses("eevdf-slices", &[instead_of("kernel=6.12", "kernel=6.6", &turns)]);
+    let dice = ["dice: requests a second, by those with cost"];
+    let raised = ["raised cost: requests a second, by those with cost"];
+    let losses = [
+        instead_of("NI_RANDOM", "NO_NI_RANDOM", &dice),
+        instead_of("newidle_failure=raised", "newidle_failure=time_taken", &raised),
+    ];
+    assert_loses("eevdf-newidle", &losses);
     assert_loses("eevdf-base-slice", &[without("base_slice_ns=2800000", &["0.70 ms: ticks of a stint"])]);
 }
 

@@ -5,6 +5,7 @@ mod deadline;
 mod engine;
 mod groups;
 mod idle;
+mod interrupt_time;
 mod log;
 mod paths;
 mod pi_spin;

@@ -40,7 +40,7 @@ pub(crate) use queue::{
     set_curr_task, set_task_cpu, uncount_runnable, yield_task,
 };
 pub(crate) use select::SelectFor;
-pub(crate) use tick::{task_tick, turn_begins, turn_ends};
+pub(crate) use tick::{interrupted, task_tick, turn_begins, turn_ends};
 
 use crate::Prio;
 
@@ -93,14 +93,6 @@ impl Class {
         match self {
             Class::Stop | Class::Rt | Class::Idle => true,
             Class::Deadline | Class::Fair => false,
-        }
-    }
-
-    /// Whether its run time is averaged, and taken off what fair tasks have of the CPU (fair-placement 1).
-    pub(crate) fn lowers_capacity(self) -> bool {
-        match self {
-            Class::Deadline | Class::Rt => true,
-            Class::Stop | Class::Fair | Class::Idle => false,
         }
     }
 

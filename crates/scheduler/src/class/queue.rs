@@ -175,7 +175,7 @@ pub(crate) fn pick_next_task<P: Platform>(rq: &mut RqGuard<'_, P>, prev: TaskId,
     stop::pick_next_task(rq)
         .inspect(|_| rt::pushable_changed(rq))
         .or_else(|| pick_by_deadline(rq, chosen).inspect(|_| rt::pushable_changed(rq)))
-        .or_else(|| rt::pick_next_task(rq).inspect(|_| real_time_picked(rq)))
+        .or_else(|| rt::pick_next_task(rq).inspect(|_| higher_class_picked(rq, Class::Rt)))
         .or_else(|| fair::pick_next_task(rq, chosen))
         .unwrap_or_else(|| {
             dl::idle_begins(rq);
@@ -208,14 +208,15 @@ fn pick_by_deadline<P: Platform>(rq: &mut RqGuard<'_, P>, chosen: Option<TaskId>
         }
         dl::picked_in_vain(rq);
     }
-    dl::pick_task(rq).inspect(|_| real_time_picked(rq))
+    dl::pick_task(rq).inspect(|_| higher_class_picked(rq, Class::Deadline))
 }
 
-/// A real-time task was picked: the CPU has been doing something else, unless it comes from another one.
+/// A task of this class was picked: the CPU has been doing something else, unless it comes from another one
+/// of the class.
 #[inline]
-fn real_time_picked<P: Platform>(rq: &RqGuard<'_, P>) {
-    if !rq.me.task(rq.curr).class.get().lowers_capacity() {
-        fair::pelt::real_time_begins(rq);
+fn higher_class_picked<P: Platform>(rq: &RqGuard<'_, P>, class: Class) {
+    if rq.me.task(rq.curr).class.get() != class {
+        fair::pelt::higher_class_begins(rq, class);
     }
 }
 
@@ -230,11 +231,11 @@ pub(crate) fn put_prev_task<P: Platform>(rq: &mut RqGuard<'_, P>, prev: TaskId, 
     match task.class.get() {
         Class::Deadline => {
             dl::put_prev_task(rq, prev);
-            fair::pelt::real_time_ran(rq);
+            fair::pelt::higher_class_ran(rq, Class::Deadline);
         }
         Class::Rt => {
             rt::put_prev_task(rq, prev);
-            fair::pelt::real_time_ran(rq);
+            fair::pelt::higher_class_ran(rq, Class::Rt);
         }
         Class::Fair => fair::put_prev_task(rq, prev),
         Class::Stop => {}

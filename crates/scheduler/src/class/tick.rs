@@ -3,7 +3,7 @@
 use super::Class;
 use crate::platform::Platform;
 use crate::rq::RqGuard;
-use crate::{TaskId, dl, fair, rt};
+use crate::{Nanos, TaskId, dl, fair, rt};
 
 /// Accounts the running task, and asks for a reschedule if its turn is over.
 pub(crate) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>) {
@@ -11,15 +11,20 @@ pub(crate) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>) {
     match rq.me.task(curr).class.get() {
         Class::Deadline => {
             dl::task_tick(rq);
-            fair::pelt::real_time_ran(rq);
+            fair::pelt::higher_class_ran(rq, Class::Deadline);
         }
         Class::Rt => {
             rt::task_tick(rq, curr);
-            fair::pelt::real_time_ran(rq);
+            fair::pelt::higher_class_ran(rq, Class::Rt);
         }
         Class::Fair => fair::task_tick(rq, curr),
         Class::Stop | Class::Idle => {}
     }
+}
+
+/// Interrupts took so much of the time up to the queue's clock (fair-placement 1.9).
+pub(crate) fn interrupted<P: Platform>(rq: &RqGuard<'_, P>, taken: Nanos) {
+    fair::pelt::interrupted(rq, taken);
 }
 
 /// `next` was picked: where its class has turns that a timer ends (HRTICK, eevdf-class 5.4), it is set now.

@@ -7,16 +7,18 @@ use super::timer::{What, arm, cancel};
 use super::tree::DlId;
 use crate::platform::Platform;
 use crate::rq::RqGuard;
-use crate::{Event, Nanos, Reason, TaskId};
+use crate::{Event, Nanos, Reason, TaskId, fair};
 
 /// Accounts the running task's time up to the queue's clock, which may throttle it.
 pub(super) fn update_curr<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let (me, curr) = (rq.me, rq.curr);
     let task = me.task(curr);
     let stats = &task.stats;
-    let delta = rq.clock.saturating_sub(stats.exec_start.get());
+    let now = rq.clock_task();
+    let delta = now.saturating_sub(stats.exec_start.get());
     if delta > Nanos::ZERO {
-        stats.ran(delta, rq.clock);
+        stats.ran(delta, now);
+        fair::pelt::higher_class_charged(rq, delta);
         me.event(Event::StatRuntime { task: curr, runtime: delta, vruntime: 0 });
         let charged = grub::charged(me, rq.cpu, &task.dl, delta);
         let budget = task.dl.budget();

@@ -162,7 +162,7 @@ pub(crate) fn set_next_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
         // It was put and picked again: no wait.
         stats.wait_start.set(None);
     }
-    stats.exec_start.set(rq.clock);
+    stats.exec_start.set(rq.clock_task());
     stats.prev_sum_exec_runtime.set(stats.sum_exec_runtime.get());
     rq.dl.pushable.remove(DlId::Task(p));
     pushable_changed(rq);

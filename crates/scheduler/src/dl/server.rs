@@ -252,7 +252,7 @@ fn charge(server: &Server, delta: Nanos) -> i64 {
 /// such a server, its cache lines stay cold.)
 pub(crate) fn idle_begins<P: Platform>(rq: &mut RqGuard<'_, P>) {
     if rule(rq.me.k) == DlServer::Deferred {
-        of(rq).idles_since.set(Some(rq.clock));
+        of(rq).idles_since.set(Some(rq.clock_task()));
     }
 }
 
@@ -262,11 +262,11 @@ pub(crate) fn idled<P: Platform>(rq: &mut RqGuard<'_, P>) {
         return;
     }
     let server = of(rq);
-    let Some(since) = server.idles_since.replace(Some(rq.clock)) else { return };
+    let Some(since) = server.idles_since.replace(Some(rq.clock_task())) else { return };
     if !server.active.get() || server.entity.is_queued() {
         return;
     }
-    let left = charge(server, rq.clock.saturating_sub(since));
+    let left = charge(server, rq.clock_task().saturating_sub(since));
     if left > 0 {
         return;
     }

@@ -59,7 +59,9 @@ fn turn_ends<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) -> Option<Nanos> {
             Nanos(slice).saturating_sub(task.ran())
         }
     };
-    (left > Nanos::ZERO).then(|| task.stats.exec_start.get() + left.max(SHORTEST))
+    // The timer goes by the clock: interrupts that are left out until then make the turn shorter.
+    let began = task.stats.exec_start.get() + rq.published.left_out.get();
+    (left > Nanos::ZERO).then(|| began + left.max(SHORTEST))
 }
 
 fn set<P: Platform>(rq: &mut RqGuard<'_, P>, at: Option<Nanos>) {

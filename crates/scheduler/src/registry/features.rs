@@ -92,6 +92,9 @@ features! {
         "That estimate follows a rise at once, and only a fall slowly." "fair-placement 1.10";
     AttachAgeLoad "ATTACH_AGE_LOAD"
         "The averages of a task that another class served fade for that time." "fair-placement 1.7";
+    NontaskCapacity "NONTASK_CAPACITY"
+        "Time of interrupts that is left out of the CPU time of tasks makes the CPU worth less to fair ones."
+        "fair-placement 1.9, 8.1";
     WaIdle "WA_IDLE"
         "The affine wakeup prefers an idle CPU, and one whose only task is about to sleep."
         "fair-placement 2.6";

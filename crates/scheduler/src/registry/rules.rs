@@ -185,6 +185,7 @@ table! {
     hot_buddy_dst_busy: HotBuddyDstBusy,
     tick_check: TickCheck,
     skew_tick: SkewTick,
+    irq_accounting: IrqAccounting,
     tick_vrt_cmp: TickVrtCmp,
     tick_cmp_unsigned: TickCmpUnsigned,
     idle_sibling: IdleSibling,

@@ -98,7 +98,7 @@ pub(crate) fn set_next_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
         // It was put and picked again: no wait.
         stats.wait_start.set(None);
     }
-    stats.exec_start.set(rq.clock);
+    stats.exec_start.set(rq.clock_task());
     stats.prev_sum_exec_runtime.set(stats.sum_exec_runtime.get());
     rq.rt.pushable.remove(&me.k.tasks, p);
     pushable_changed(rq);
@@ -108,15 +108,15 @@ pub(crate) fn set_next_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
 #[inline]
 pub(crate) fn update_curr<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let me = rq.me;
-    let stats = &me.task(rq.curr).stats;
-    let delta = rq.clock.saturating_sub(stats.exec_start.get());
+    let (stats, now) = (&me.task(rq.curr).stats, rq.clock_task());
+    let delta = now.saturating_sub(stats.exec_start.get());
     if delta.0 == 0 {
         return;
     }
-    stats.ran(delta, rq.clock);
+    stats.ran(delta, now);
     me.event(Event::StatRuntime { task: rq.curr, runtime: delta, vruntime: 0 });
     throttle::account(rq, delta);
-    fair::pelt::real_time_charged(rq, delta);
+    fair::pelt::higher_class_charged(rq, delta);
 }
 
 /// To the tail of its own list; a normal schedule follows (rt-class 2.1).

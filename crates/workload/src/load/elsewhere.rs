@@ -23,12 +23,6 @@ const ELSEWHERE: &[Nearest] = &[
     of("stress-ng", "--cyclic", "cyclictest -t1 -p80", "it measures the same"),
     of("stress-ng", "", "hog -n 4", "tasks that compute, as its --cpu 4"),
     of("stress", "", "hog -n 4", "tasks that compute, as its --cpu 4"),
-    of(
-        "schbench",
-        "",
-        "periodic -n 8",
-        "tasks that work each period and count their response times, by timers: no messages as in schbench",
-    ),
     of("sysbench", "cpu", "hog -n 4", "threads that compute"),
     of("sysbench", "", "oltp", "its read-only OLTP test on a database"),
     of("pgbench", "", "oltp", "clients and server tasks of a database"),
@@ -70,7 +64,6 @@ mod tests {
             ("perf bench futex hash", "`hackbench`"),
             ("/usr/bin/stress-ng --fork=4", "`fork_storm`"),
             ("stress-ng --cpu 4 --timeout 5", "`hog -n 4`"),
-            ("schbench -m 2", "`periodic -n 8`"),
             ("sysbench oltp_read_only run", "`oltp`"),
             ("sysbench cpu run", "`hog -n 4`"),
         ] {

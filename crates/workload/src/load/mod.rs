@@ -26,6 +26,8 @@ mod progress;
 mod registry;
 mod rounds;
 mod rt_migrate;
+mod schbench;
+mod schbench_tasks;
 mod shown;
 mod spawn;
 mod vmark;

@@ -9,6 +9,7 @@ mod keyrepeat;
 mod make;
 mod others;
 mod rt_migrate;
+mod schbench;
 mod usage;
 mod wakeup_latency;
 

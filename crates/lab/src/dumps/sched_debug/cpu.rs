@@ -24,8 +24,7 @@ pub(super) fn write(show: &Show<'_>, cpu: &CpuSnapshot, out: &mut String) {
     line(out, "curr->pid", show.pid(cpu.curr));
     line(out, "clock", Msecs::from(cpu.clock));
     if show.since(Release::WAIT_TIME) {
-        // Interrupts count as the task's time.
-        line(out, "clock_task", Msecs::from(cpu.clock));
+        line(out, "clock_task", Msecs::from(cpu.clock_task));
     }
     for (index, load) in cpu.cpu_load.iter().enumerate().filter(|_| weighs) {
         line(out, &format!("cpu_load[{index}]"), load);

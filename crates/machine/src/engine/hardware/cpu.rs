@@ -105,6 +105,10 @@ pub(crate) struct CpuHw {
     pub in_interrupt: Cell<bool>,
     /// What its soft interrupt is about.
     pub softirq: Cell<Softirq>,
+    /// What interrupts of both kinds have taken of it, as far as the kernel measures that.
+    pub interrupt_time: Cell<Nanos>,
+    /// Up to when that is measured, while one of them is served.
+    pub measured_until: Cell<Nanos>,
     /// The work that waits for it, by timer.
     pub softirq_list: RefCell<VecDeque<u32>>,
     /// Interrupts that wait to be served.
@@ -152,6 +156,8 @@ impl CpuHw {
             halted: Cell::new(false),
             in_interrupt: Cell::new(false),
             softirq: Cell::default(),
+            interrupt_time: Cell::new(Nanos::ZERO),
+            measured_until: Cell::new(Nanos::ZERO),
             softirq_list: RefCell::default(),
             pending: RefCell::default(),
             stolen: Cell::new(Nanos::ZERO),

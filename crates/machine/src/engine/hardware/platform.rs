@@ -52,6 +52,11 @@ impl Platform for Hw {
     }
 
     #[inline]
+    fn interrupt_time(&self, cpu: CpuId) -> Nanos {
+        self.cpus[cpu.index()].interrupt_time.get()
+    }
+
+    #[inline]
     fn settle(&self, me: CpuId) -> impl Future<Output = ()> {
         self.settled(me)
     }

@@ -2,7 +2,7 @@
 
 use super::kthreads::Wake;
 use super::sim::Sim;
-use crate::engine::hardware::{Hw, Irq};
+use crate::engine::hardware::{Hw, Irq, Softirq};
 use crate::engine::record::words;
 use crate::engine::userland::sched_calls;
 use crate::setup::Arrival;
@@ -11,6 +11,7 @@ use scheduler::dl::dl_timer;
 use scheduler::fair::{nohz_csd_func, unthrottle_called};
 use scheduler::fork::wake_up_new_task_on;
 use scheduler::platform::{Ipi, Platform};
+use scheduler::registry::IrqAccounting;
 use scheduler::stop::migration_cpu_stop;
 use scheduler::tick::{hrtick, scheduler_tick};
 use scheduler::wakeup::{WakeFlags, sched_ttwu_pending, try_to_wake_up};
@@ -33,6 +34,8 @@ impl Sim {
             self.ipi(me, ipi).await;
             return self.hw().note_detail(me.id, || LogEvent::IrqHandlerExit {});
         }
+        // It may come into a soft interrupt.
+        self.measure_interrupts(me.id, self.hw().cpu(me.id).softirq.get() == Softirq::Running);
         self.hw().charge_work(costs.irq_entry);
         let in_interrupt = &self.hw().cpu(me.id).in_interrupt;
         in_interrupt.set(true);
@@ -100,6 +103,21 @@ impl Sim {
         }
         self.hw().charge_work(costs.irq_exit);
         in_interrupt.set(false);
+        self.measure_interrupts(me.id, true);
+    }
+
+    /// An interrupt begins or ends, a soft one too: where the kernel measures their time (`irq_accounting`),
+    /// what has passed since the last such moment is theirs if one of them was `served` (fair-placement 1.9).
+    #[inline]
+    pub fn measure_interrupts(&self, cpu: CpuId, served: bool) {
+        if self.k.config.rules.irq_accounting.get() == IrqAccounting::Off {
+            return;
+        }
+        let (hw, now) = (self.hw().cpu(cpu), self.hw().local_now());
+        let since = hw.measured_until.replace(now);
+        if served {
+            hw.interrupt_time.set(hw.interrupt_time.get() + now.saturating_sub(since));
+        }
     }
 
     /// What an idle loop that watches its flag noticed, if nothing else is pending.

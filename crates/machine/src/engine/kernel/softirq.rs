@@ -33,6 +33,7 @@ impl Sim {
     /// Works on the list.
     pub async fn softirq(&self, me: ThisCpu<'_, Hw>) {
         let cpu = self.hw().cpu(me.id);
+        self.measure_interrupts(me.id, false);
         cpu.softirq.set(Softirq::Running);
         self.hw().note_detail(me.id, || LogEvent::SoftirqEntry {});
         let began = self.hw().local_now();
@@ -53,6 +54,7 @@ impl Sim {
             }
         }
         self.hw().note_detail(me.id, || LogEvent::SoftirqExit {});
+        self.measure_interrupts(me.id, true);
         let is_done = cpu.softirq_list.borrow().is_empty();
         cpu.softirq.set(if is_done { Softirq::Empty } else { Softirq::Raised });
     }

@@ -59,7 +59,7 @@ fn acts_on_requests(watch: &Watch, view: View<'_>) -> Option<Violation> {
 }
 
 /// I11: on a machine where nothing costs time, what tasks have run and what CPUs have idled is all the
-/// time there was.
+/// time there was; but for what interrupts took that do not count as the time of whom they interrupted.
 fn time_adds_up(view: View<'_>, finished: &[TaskOutcome], idle_or_user: &CpuMask) -> Option<Violation> {
     let k = view.k;
     if *idle_or_user != k.online {
@@ -71,13 +71,17 @@ fn time_adds_up(view: View<'_>, finished: &[TaskOutcome], idle_or_user: &CpuMask
     let gone: Nanos = finished.iter().map(|t| t.counters.sum_exec_runtime).sum();
     let unaccounted = |cpu: CpuId| {
         let curr = k.task(k.rq(cpu).published.curr.get());
-        let since = if curr.class.get() == Class::Idle { now } else { curr.stats.exec_start.get() };
-        now.saturating_sub(since)
+        if curr.class.get() == Class::Idle {
+            return Nanos::ZERO;
+        }
+        let left_out = k.rq(cpu).published.left_out.get();
+        now.saturating_sub(left_out).saturating_sub(curr.stats.exec_start.get())
     };
     let running: Nanos = k.online.iter().map(unaccounted).sum();
     let idle: Nanos = k.online.iter().map(|cpu| view.hw().recorder.idle_time(cpu, now)).sum();
     let (sum, all) = (alive + gone + running + idle, now * k.cpus() as u64);
-    (sum != all).then(|| Violation {
+    let interrupts: Nanos = k.online.iter().map(|cpu| view.hw().cpu(cpu).interrupt_time.get()).sum();
+    (sum > all || sum + interrupts < all).then(|| Violation {
         invariant: "fair-class I11",
         what: format!("tasks ran {} s, CPUs idled {idle} s, of {all} s", alive + gone + running),
     })

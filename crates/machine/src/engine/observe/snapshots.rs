@@ -147,6 +147,7 @@ impl View<'_> {
             cpu: rq.cpu,
             curr: self.k.task(state.curr).pid.get(),
             clock: state.clock,
+            clock_task: state.clock.saturating_sub(published.left_out.get()),
             nr_running: state.nr_running,
             load: published.load.get(),
             nr_switches: state.nr_switches,

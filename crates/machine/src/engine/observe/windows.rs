@@ -70,7 +70,8 @@ impl View<'_> {
         let mut task = self.task_outcome(p, self.hw().recorder.latency_so_far(p));
         let of = self.k.task(p);
         if of.class.get() != Class::Idle && self.k.task_running(p) {
-            let unaccounted = at.saturating_sub(of.stats.exec_start.get());
+            let left_out = self.hw().cpu(of.cpu.get()).interrupt_time.get();
+            let unaccounted = at.saturating_sub(left_out).saturating_sub(of.stats.exec_start.get());
             task.counters.sum_exec_runtime += unaccounted;
             let served = self.user.tasks.served(self.k, p);
             if let Some(under) = task.time_under.iter_mut().find(|under| served.is_under(under)) {

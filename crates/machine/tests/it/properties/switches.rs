@@ -30,6 +30,19 @@ const TRACKED: &[&str] = &[
     "TTWU_QUEUE",
 ];
 
+/// The same where interrupts are left out of the CPU time of tasks.
+const INTERRUPTED: &[&str] = &[
+    "irq_accounting=on",
+    "load_tracking=pelt",
+    "cpu_capacity=pelt",
+    "wake_placement=idle_or_load",
+    "idle_sibling=scan",
+    "lb=group_type",
+    "lb_params=by_span",
+    "misfit_reduced=on",
+    "newidle_gate=measured_cost",
+];
+
 /// The search for an idle CPU before that.
 const SEARCHED: &[&str] = &[
     "load_tracking=pelt",
@@ -114,6 +127,8 @@ const SLEEPERS_COUNT: &[&str] = &[
 
 /// What has to be set for a switch to matter; the longest matching beginning of the switch's text counts.
 const CONTEXT: &[(&str, &[&str])] = &[
+    ("irq_accounting", TRACKED),
+    ("NONTASK_CAPACITY", INTERRUPTED),
     // So large that no sleeper has it, unless it shrinks.
     ("ADAPTIVE_GRAN", &["sched_wakeup_granularity_ns=5000000"]),
     ("overlap_check", &["WAKEUP_OVERLAP"]),

@@ -129,7 +129,7 @@ fn task_hot<P: Platform>(from: &RqGuard<'_, P>, p: TaskId) -> bool {
     if never && from.me.task(p).policy.get() == Policy::Idle {
         return false;
     }
-    let idle_for = from.clock.saturating_sub(from.me.task(p).stats.exec_start.get());
+    let idle_for = from.clock_task().saturating_sub(from.me.task(p).stats.exec_start.get());
     let cost = from.me.k.config.tunables.sched_migration_cost_ns.get();
     u64::try_from(cost).map_or(true, |cost| idle_for < Nanos(cost))
 }

@@ -180,7 +180,7 @@ fn record_by_deadline<P: Platform>(
         return None;
     }
     let is_before = lag(deadline(woken), deadline(curr)) < 0;
-    let charged_for = rq.clock.saturating_sub(me.task(curr.task()).stats.exec_start.get());
+    let charged_for = rq.clock_task().saturating_sub(me.task(curr.task()).stats.exec_start.get());
     let chosen = !me.task(woken.task()).is_pinned();
     let cost = scale::migration_cost(me.k);
     let enough = if chosen { Nanos(cost.0 / 4) } else { cost };

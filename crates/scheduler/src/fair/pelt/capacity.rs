@@ -1,9 +1,10 @@
-//! What real-time tasks leave of a CPU for fair ones (fair-placement 1.9).
+//! What tasks of higher classes leave of a CPU for fair ones (fair-placement 1.9).
 
 use super::average::{Activity, Average, FULL};
 use super::windows::Windows;
+use crate::class::Class;
 use crate::platform::Platform;
-use crate::registry::CpuCapacity;
+use crate::registry::{CpuCapacity, Feature};
 use crate::rq::RqGuard;
 use crate::shared::Kept;
 use crate::{CpuId, Nanos, ThisCpu};
@@ -11,9 +12,13 @@ use crate::{CpuId, Nanos, ThisCpu};
 /// A CPU's capacity for fair tasks.
 #[derive(Debug)]
 pub struct Capacity {
-    /// What its real-time tasks use.
+    /// What its real-time tasks use (avg_rt).
     pub(super) used_by_rt: Average,
-    /// The same in windows of half a second.
+    /// What its deadline tasks use (avg_dl).
+    pub(super) used_by_dl: Average,
+    /// What interrupts take of it (avg_irq), where they are left out of the task clock.
+    used_by_interrupts: Average,
+    /// What all three use, in windows of half a second.
     windows: Windows,
     /// As of the last refresh, in 1024ths: 1 to 1024.
     pub left: Kept<u64>,
@@ -21,59 +26,115 @@ pub struct Capacity {
 
 impl Default for Capacity {
     fn default() -> Capacity {
-        Capacity { used_by_rt: Average::default(), windows: Windows::default(), left: Kept::new(FULL) }
+        Capacity {
+            used_by_rt: Average::default(),
+            used_by_dl: Average::default(),
+            used_by_interrupts: Average::default(),
+            windows: Windows::default(),
+            left: Kept::new(FULL),
+        }
     }
 }
 
 impl Capacity {
-    /// A real-time task has been running, or not, up to now.
+    /// The average of a class; `None` of those whose tasks do not lower the capacity.
     #[inline]
-    pub(super) fn account(&self, now: Nanos, running: bool) {
-        self.used_by_rt.update(now, if running { Activity::RUNNING } else { Activity::NONE }, 1);
+    fn used_by(&self, class: Class) -> Option<&Average> {
+        match class {
+            Class::Rt => Some(&self.used_by_rt),
+            Class::Deadline => Some(&self.used_by_dl),
+            Class::Stop | Class::Fair | Class::Idle => None,
+        }
+    }
+
+    /// What tasks of higher classes use, in 1024ths.
+    fn used_by_tasks(&self) -> u64 {
+        self.used_by_rt.util_avg.get() + self.used_by_dl.util_avg.get()
+    }
+
+    /// Whether any of it still fades.
+    pub(super) fn fades(&self) -> bool {
+        self.used_by_tasks() > 0 || self.used_by_interrupts.util_avg.get() > 0
     }
 }
 
-/// What is left of a CPU of which so much is used.
-fn remaining(used: u64) -> u64 {
-    FULL.saturating_sub(used).max(1)
+/// What is left of a CPU of which tasks of higher classes use so much of what interrupts leave of it.
+fn remaining(used_by_tasks: u64, used_by_interrupts: u64) -> u64 {
+    let left = FULL.saturating_sub(used_by_tasks) * FULL.saturating_sub(used_by_interrupts) / FULL;
+    left.max(1)
 }
 
-/// A real-time task leaves the CPU, or has a tick.
+/// A task of a higher class leaves the CPU, or has a tick.
 #[inline]
-pub(crate) fn real_time_ran<P: Platform>(rq: &RqGuard<'_, P>) {
-    account(rq, true);
+pub(crate) fn higher_class_ran<P: Platform>(rq: &RqGuard<'_, P>, class: Class) {
+    account(rq, class, Activity::RUNNING);
 }
 
-/// A real-time task takes the CPU from another class.
+/// A task of a higher class takes the CPU from another class.
 #[inline]
-pub(crate) fn real_time_begins<P: Platform>(rq: &RqGuard<'_, P>) {
-    account(rq, false);
+pub(crate) fn higher_class_begins<P: Platform>(rq: &RqGuard<'_, P>, class: Class) {
+    account(rq, class, Activity::NONE);
 }
 
-/// A real-time task is charged so much CPU time.
+/// All averages come up to now: as running that of the class that runs.
+pub(super) fn update_blocked<P: Platform>(rq: &RqGuard<'_, P>) {
+    let runs = rq.me.task(rq.curr).class.get();
+    for class in [Class::Rt, Class::Deadline] {
+        account(rq, class, if class == runs { Activity::RUNNING } else { Activity::NONE });
+    }
+    if counts_interrupts(rq) {
+        rq.published.pelt.capacity.used_by_interrupts.update(rq.clock, Activity::NONE, 1);
+    }
+}
+
+/// A task of a higher class is charged so much CPU time.
 #[inline]
-pub(crate) fn real_time_charged<P: Platform>(rq: &RqGuard<'_, P>, ran: Nanos) {
+pub(crate) fn higher_class_charged<P: Platform>(rq: &RqGuard<'_, P>, ran: Nanos) {
     if rq.me.k.config.rules.cpu_capacity.get() == CpuCapacity::Windows {
         rq.published.pelt.capacity.windows.add(rq.clock, ran);
     }
 }
 
 #[inline]
-fn account<P: Platform>(rq: &RqGuard<'_, P>, running: bool) {
-    if rq.me.k.config.rules.cpu_capacity.get() == CpuCapacity::Pelt {
-        rq.published.pelt.capacity.account(rq.clock, running);
+fn account<P: Platform>(rq: &RqGuard<'_, P>, class: Class, active: Activity) {
+    if rq.me.k.config.rules.cpu_capacity.get() == CpuCapacity::Pelt
+        && let Some(average) = rq.published.pelt.capacity.used_by(class)
+    {
+        average.update(rq.clock_task(), active, 1);
     }
+}
+
+/// Of the time up to the queue's clock, interrupts took so much, as if they had done so at its end.
+pub(crate) fn interrupted<P: Platform>(rq: &RqGuard<'_, P>, taken: Nanos) {
+    let capacity = &rq.published.pelt.capacity;
+    if !rq.me.has(Feature::NontaskCapacity) {
+        return;
+    }
+    match rq.me.k.config.rules.cpu_capacity.get() {
+        CpuCapacity::Pelt => {
+            let average = &capacity.used_by_interrupts;
+            average.update(rq.clock.saturating_sub(taken), Activity::NONE, 1);
+            average.update(rq.clock, Activity::RUNNING, 1);
+        }
+        CpuCapacity::Windows => capacity.windows.add(rq.clock, taken),
+        CpuCapacity::Ignored => {}
+    }
+}
+
+/// Whether anything has ever been counted of interrupts: most kernels do not.
+fn counts_interrupts<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
+    let average = &rq.published.pelt.capacity.used_by_interrupts;
+    average.last_update_time.get() > Nanos::ZERO && rq.me.has(Feature::NontaskCapacity)
 }
 
 /// Computes a CPU's capacity anew (update_cpu_capacity).
 pub(in crate::fair) fn refresh<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) {
     let capacity = &me.k.rq(cpu).published.pelt.capacity;
-    let used = match me.k.config.rules.cpu_capacity.get() {
-        CpuCapacity::Pelt => capacity.used_by_rt.util_avg.get(),
-        CpuCapacity::Windows => capacity.windows.used(me.now()),
-        CpuCapacity::Ignored => 0,
+    let left = match me.k.config.rules.cpu_capacity.get() {
+        CpuCapacity::Pelt => remaining(capacity.used_by_tasks(), capacity.used_by_interrupts.util_avg.get()),
+        CpuCapacity::Windows => remaining(capacity.windows.used(me.now()), 0),
+        CpuCapacity::Ignored => FULL,
     };
-    let left = remaining(used);
     if (capacity.left.replace(left) < FULL) != (left < FULL) {
         let mut reduced = me.k.fair_root.reduced.borrow_mut();
         if left < FULL { reduced.insert(cpu) } else { reduced.remove(cpu) }
@@ -89,13 +150,63 @@ pub(in crate::fair) fn capacity_of<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Lab, fifo};
+    use crate::testing::{Lab, deadline, fifo};
 
     #[test]
-    fn e14_what_real_time_tasks_leave() {
+    fn e14_what_is_left() {
         for (used, left) in [(0, 1024), (512, 512), (973, 51), (1023, 1), (1024, 1)] {
-            assert_eq!(remaining(used), left, "{used} used");
+            assert_eq!(remaining(used, 0), left, "{used} used");
         }
+        assert_eq!(remaining(200, 100), 743);
+        assert_eq!((remaining(0, 1024), remaining(0, 1100)), (1, 1), "interrupts take all");
+    }
+
+    /// 1.9: used is the sum of both averages; each counts its own class alone, so that a real-time task that
+    /// takes over from a deadline one begins anew.
+    #[test]
+    fn real_time_and_deadline_tasks_are_averaged_apart() {
+        let lab = Lab::new(1, "6.1.y", &[]);
+        lab.spawn(fifo(1), 0);
+        let job = lab.spawn(deadline(32, 64, 128), 0);
+        let capacity = &lab.k.rq(CpuId(0)).published.pelt.capacity;
+        let averages = || [&capacity.used_by_dl, &capacity.used_by_rt].map(|average| average.util_avg.get());
+        assert_eq!(lab.running(0), job);
+        lab.advance(Nanos::from_millis(32));
+        lab.tick(0);
+        assert_ne!(lab.running(0), job, "it has used its 32 ms up");
+        assert_eq!(averages(), [495, 0]);
+        lab.advance(Nanos::from_millis(32));
+        lab.tick(0);
+        assert_eq!(averages()[1], 495);
+        refresh(lab.cpu(0), CpuId(0));
+        assert_eq!(capacity_of(lab.cpu(0), CpuId(0)), 1024 - 495 - 495);
+    }
+
+    /// 1.9: x ns of interrupts lie at the end of the time that a clock update saw. With NONTASK_CAPACITY they
+    /// lower the capacity, and fade with the blocked load; without it nothing is counted.
+    #[test]
+    fn interrupts_lower_the_capacity() {
+        let left = |settings: &[&str]| {
+            let lab = Lab::new(1, "6.1.y", settings);
+            let passes = |ms: u64, of_interrupts: u64| {
+                lab.advance(Nanos::from_millis(ms));
+                let taken = &lab.k.platform.interrupt_time;
+                taken.set(taken.get() + Nanos::from_millis(of_interrupts));
+                let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
+                rq.update_clock();
+                update_blocked(&rq);
+                drop(rq);
+                refresh(lab.cpu(0), CpuId(0));
+                capacity_of(lab.cpu(0), CpuId(0))
+            };
+            [passes(64, 32), passes(32, 0)]
+        };
+        let [begun, faded] = left(&[]);
+        assert!((begun.abs_diff(1024 - 512) <= 20) && faded.abs_diff(1024 - 256) <= 12, "{begun} {faded}");
+        assert_eq!(left(&["NO_NONTASK_CAPACITY"]), [1024; 2]);
+        // Windows (8.5): 32 / 564, 32 / 596.
+        assert_eq!(left(&["cpu_capacity=windows"]), [1024 - 58, 1024 - 54]);
+        assert_eq!(left(&["cpu_capacity=ignored"]), [1024; 2]);
     }
 
     /// fair-placement E1, E3, 8.5: a FIFO hog drives a CPU's capacity to 1 in half a second, and gives it

@@ -23,7 +23,7 @@ pub use attach::Removed;
 pub use average::Average;
 pub use capacity::Capacity;
 pub(in crate::fair) use capacity::{capacity_of, refresh};
-pub(crate) use capacity::{real_time_begins, real_time_charged, real_time_ran};
+pub(crate) use capacity::{higher_class_begins, higher_class_charged, higher_class_ran, interrupted};
 pub(in crate::fair) use climb::Change;
 pub use estimate::Estimate;
 pub(in crate::fair) use load::{
@@ -151,7 +151,7 @@ pub(in crate::fair) fn update_queue<P: Platform>(rq: &RqGuard<'_, P>, group: Gro
     let queue = &rq.published.pelt;
     let removed = queue.removed.apply(&queue.average).is_some();
     let active = activity_of_queue(rq.queue(GroupId::ROOT));
-    queue.average.update(rq.clock, active, 1) || removed
+    queue.average.update(rq.clock_task(), active, 1) || removed
 }
 
 #[cold]
@@ -194,20 +194,14 @@ pub(in crate::fair) fn update_blocked_averages<P: Platform>(rq: &mut RqGuard<'_,
     if tracked(rq.me) {
         hierarchy::update_all(rq);
         update_queue(rq, GroupId::ROOT);
-        let running = rq.me.task(rq.curr).class.get().lowers_capacity();
-        if running {
-            real_time_ran(rq);
-        } else {
-            real_time_begins(rq);
-        }
+        capacity::update_blocked(rq);
     }
 }
 
 /// Whether anything in a CPU's averages still fades.
 pub(in crate::fair) fn has_blocked_load<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> bool {
     let pelt = &me.k.rq(cpu).published.pelt;
-    let of_rt = pelt.capacity.used_by_rt.util_avg.get();
-    pelt.average.load_avg.get() > 0 || pelt.average.util_avg.get() > 0 || of_rt > 0
+    pelt.average.load_avg.get() > 0 || pelt.average.util_avg.get() > 0 || pelt.capacity.fades()
 }
 
 fn attach_task<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) {

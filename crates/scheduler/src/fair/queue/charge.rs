@@ -6,12 +6,12 @@ use crate::platform::Platform;
 use crate::rq::RqGuard;
 use crate::{Event, GroupId, Nanos, dl};
 
-/// Accounts the time of the running entity of the queue in front up to the queue's clock: real time here,
+/// Accounts the time of the running entity of the queue in front up to the task clock: real time here,
 /// virtual time by the discipline.
 pub(in crate::fair) fn update_curr<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let Some(curr) = rq.fair.curr else { return };
     let task = rq.me.task(curr.task());
-    let (stats, now) = (&task.stats, rq.clock);
+    let (stats, now) = (&task.stats, rq.clock_task());
     let delta = now.saturating_sub(stats.exec_start.get());
     if delta == Nanos::ZERO {
         return;

@@ -236,7 +236,7 @@ pub(super) fn become_curr<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId
         pelt::set_next(rq, entity.task());
     }
     discipline::set_next_entity(rq, entity, how);
-    stats.exec_start.set(rq.clock);
+    stats.exec_start.set(rq.clock_task());
     rq.fair.curr = Some(entity);
     if how == SetNext::Continued {
         return;

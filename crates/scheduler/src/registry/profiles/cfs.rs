@@ -36,6 +36,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "UTIL_EST",
             "UTIL_EST_FASTUP",
             "ATTACH_AGE_LOAD",
+            "NONTASK_CAPACITY",
             "WA_IDLE",
             "WA_WEIGHT",
             "WA_BIAS",

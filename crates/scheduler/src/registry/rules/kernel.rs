@@ -46,6 +46,11 @@ rules! {
         Off "off" "Yes (2.6.36 on; from 3.5 on without the boot option skew_tick=1).",
         On "on" "No: they are spread over half a period, by nr_cpus (up to 2.6.35).",
     }
+    IrqAccounting irq_accounting
+        "Is the time of interrupts left out of the CPU time of whom they interrupt?" "fair-placement 1.9" {
+        Off "off" "No: it is charged to the running task (builds without IRQ_TIME_ACCOUNTING).",
+        On "on" "Yes: it is measured, and left out of the task clock (builds with it, 2.6.37 on).",
+    }
     TtwuList ttwu_list
         "To which CPUs does TTWU_QUEUE hand a wakeup over?" "rt-class 3.6; fair-placement 2.3, 8.5" {
         EmptyTarget "empty_target" "To those of another cache, and those with nothing to run (6.0 on).",

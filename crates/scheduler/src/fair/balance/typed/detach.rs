@@ -278,7 +278,7 @@ fn hot<P: Platform>(from: &RqGuard<'_, P>, search: &Search<'_>, p: TaskId) -> Op
         return Some(Reason::NotMovedBuddy);
     }
     let ran = task.stats.exec_start.get();
-    let idle_for = from.clock.saturating_sub(ran);
+    let idle_for = from.clock_task().saturating_sub(ran);
     let cost = me.k.config.tunables.sched_migration_cost_ns.get();
     let warm = u64::try_from(cost).map_or(true, |cost| idle_for < Nanos(cost));
     warm.then_some(Reason::NotMovedHot)

@@ -47,7 +47,7 @@ pub(in crate::fair) fn hides<P: Platform>(k: &Scheduler<P>, group: GroupId, cpu:
 #[inline]
 pub(in crate::fair) fn clock_of<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> Nanos {
     if group == GroupId::ROOT {
-        return rq.clock;
+        return rq.clock_task();
     }
     clock_of_group(rq, group)
 }
@@ -55,15 +55,16 @@ pub(in crate::fair) fn clock_of<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId
 #[cold]
 #[inline(never)]
 fn clock_of_group<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> Nanos {
-    rq.me.group_queue(group, rq.cpu).bandwidth.clock_at(rq.clock)
+    rq.me.group_queue(group, rq.cpu).bandwidth.clock_at(rq.clock_task())
 }
 
 /// The same at this moment, for who holds no lock.
 pub(in crate::fair) fn now_of<P: Platform>(me: ThisCpu<'_, P>, group: GroupId, cpu: CpuId) -> Nanos {
+    let now = me.now().saturating_sub(me.k.rq(cpu).published.left_out.get());
     if group == GroupId::ROOT {
-        return me.now();
+        return now;
     }
-    me.group_queue(group, cpu).bandwidth.clock_at(me.now())
+    me.group_queue(group, cpu).bandwidth.clock_at(now)
 }
 
 /// Somebody is about to enter the queue in front, in which nobody may have been: the time of its averages
@@ -72,7 +73,7 @@ pub(in crate::fair) fn comes<P: Platform>(rq: &mut RqGuard<'_, P>) {
     if rq.fair.group != GroupId::ROOT {
         let own = &rq.me.group_queue(rq.fair.group, rq.cpu).bandwidth;
         if own.is_below_throttled() && !own.is_hidden() {
-            own.start_clock(rq.clock);
+            own.start_clock(rq.clock_task());
         }
     }
 }
@@ -101,7 +102,7 @@ pub(super) fn throttle<P: Platform>(rq: &mut RqGuard<'_, P>, unit: BwThrottle) {
         queue.above.set(queue.above.get() + 1);
         queue.frozen.set(queue.frozen.get() + frozen);
         if queue.is_hidden() || rq.queue(other).nr_running == 0 {
-            queue.stop_clock(now);
+            queue.stop_clock(rq.clock_task());
         }
     });
 }
@@ -201,7 +202,7 @@ pub(super) fn unthrottle<P: Platform>(rq: &mut RqGuard<'_, P>, group: GroupId) {
         queue.frozen.set(queue.frozen.get() - frozen);
         let goes_on = !queue.is_below_throttled() || rq.queue(other).nr_running > 0;
         if goes_on && !queue.is_hidden() {
-            queue.start_clock(now);
+            queue.start_clock(rq.clock_task());
         }
     });
     if unit == BwThrottle::Entity {
