@@ -29,6 +29,6 @@ published! {
     "004" "004-ablation" "004-idle" "004-keyrepeat" "004-tick" "004-vmark"
     "eevdf-base-slice" "eevdf-newidle" "eevdf-parity" "eevdf-protection" "eevdf-short" "eevdf-slices"
     "rt-push-ipi" "rt-push-ipi-targets" "rt-push-ipi-herd" "rt-push-ipi-boost"
-    "fibtest"
+    "bw-fibtest"
     "upgrade"
 }

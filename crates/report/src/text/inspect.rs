@@ -261,6 +261,7 @@ mod tests {
         tells    policies and affinities of 2 tasks, that idle CPUs halt
         recorded make -j4, process 812
         host     hz=250, preempt=full
+        groups   /web (2 processes, weight 300, 200ms/100ms)
         lost     12 events in 2 gaps, and more in 1 of them
 
         event        count

@@ -238,7 +238,7 @@ fn invariants_hold_under_every_combination_of_switches() {
 #[test]
 fn invariants_hold_when_cpus_race() {
     let mut met = [0; MET.len()];
-    for seed in 0..500 {
+    for seed in 0..600 {
         let mut dice = Dice::new(1000 + seed);
         let lab = Lab::on(&machine(&mut dice), "6.1.y", &["sched_rt_runtime_us=-1"]);
         switch(&lab, &mut dice);
