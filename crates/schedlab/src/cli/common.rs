@@ -35,7 +35,7 @@ pub struct Common {
     #[arg(long, value_name = "NAME|FILE")]
     machine: Option<String>,
     /// Number of CPUs [default: the machine's; with a trace and no --machine, the recording's].
-    #[arg(long, value_name = "N", value_parser = cpus, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = cpus)]
     cpus: Option<u32>,
     /// Kernel: a profile (`schedlab list kernels`), a release (5.14) or a distribution (debian12) [default:
     /// 6.18.y; with a trace, the recording's].
@@ -74,7 +74,7 @@ pub struct Common {
     #[arg(long = "for", value_name = "TIME", value_parser = positive, allow_hyphen_values = true)]
     duration: Option<Nanos>,
     /// Everything random derives from it.
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Check the scheduler's invariants after every event; slow.
     #[arg(long)]

@@ -32,7 +32,6 @@ pub struct Args {
         long,
         value_name = "N",
         default_value_t = 8,
-        allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=100_000),
     )]
     repeat: u32,

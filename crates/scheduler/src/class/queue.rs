@@ -75,6 +75,7 @@ pub(crate) fn activate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kin
     }
     if kind == EnqueueKind::Wakeup {
         averages::on_woken(task);
+        task.stats.sleep_end(rq.clock);
     }
     // A deadline task may be runnable and have to wait all the same: its class counts.
     if counts_as_runnable(rq, task) {
@@ -116,7 +117,12 @@ pub(crate) fn deactivate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, k
     }
     task.on_rq.set(rq, false);
     match kind {
-        DequeueKind::Sleep | DequeueKind::Finish => averages::on_sleep(rq.me.k, task),
+        DequeueKind::Sleep | DequeueKind::Finish => {
+            averages::on_sleep(rq.me.k, task);
+            if task.class.get() != Class::Stop {
+                task.stats.sleep_start(rq.clock, task.state.get() == TaskState::Uninterruptible);
+            }
+        }
         DequeueKind::Departure => {
             // The clock of a queue from which another CPU takes a real-time task may be a tick old.
             let now = rq.clock.max(rq.me.now());

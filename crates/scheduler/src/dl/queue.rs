@@ -18,9 +18,6 @@ use crate::{Nanos, Policy, TaskId, TaskState, rt};
 /// Makes a task runnable on this queue. It competes, unless it has to wait for its next period.
 pub(crate) fn enqueue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind: EnqueueKind) {
     let task = rq.me.task(p);
-    if kind == EnqueueKind::Wakeup {
-        task.stats.sleep_end(rq.clock);
-    }
     active::contends(rq, p);
     if task.dl.is_throttled() {
         // Its timer queues it.
@@ -76,7 +73,6 @@ pub(crate) fn dequeue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
         leave(rq, DlId::Task(p));
     }
     if kind == DequeueKind::Sleep && task.state.get() != TaskState::Dead {
-        task.stats.sleep_start(rq.clock, task.state.get() == TaskState::Uninterruptible);
         active::blocks(rq, p);
     }
 }

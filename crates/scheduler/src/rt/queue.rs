@@ -8,7 +8,7 @@ use crate::class::{DequeueKind, EnqueueKind, ListEnd};
 use crate::platform::Platform;
 use crate::registry::NextDef;
 use crate::rq::RqGuard;
-use crate::{Event, Prio, TaskId, TaskState, fair};
+use crate::{Event, Prio, TaskId, fair};
 
 /// Puts a task on its list, and tells everybody who should know.
 #[inline]
@@ -16,9 +16,6 @@ pub(crate) fn enqueue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
     let me = rq.me;
     let task = me.task(p);
     let (prio, movable, running) = (task.prio.get(), !task.is_pinned(), rq.curr == p);
-    if kind == EnqueueKind::Wakeup {
-        task.stats.sleep_end(rq.clock);
-    }
     let before = rq.rt.active.best();
     if kind == EnqueueKind::Restore(ListEnd::Head) {
         rq.rt.active.push_front(&me.k.tasks, p, prio);
@@ -38,15 +35,12 @@ pub(crate) fn enqueue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
 
 /// Takes a task off its list.
 #[inline]
-pub(crate) fn dequeue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind: DequeueKind) {
+pub(crate) fn dequeue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, _kind: DequeueKind) {
     if rq.curr == p {
         update_curr(rq);
     }
     let me = rq.me;
     let task = me.task(p);
-    if kind == DequeueKind::Sleep {
-        task.stats.sleep_start(rq.clock, task.state.get() == TaskState::Uninterruptible);
-    }
     rq.rt.active.remove(&me.k.tasks, p);
     rq.rt.pushable.remove(&me.k.tasks, p);
     rq.rt.nr_running -= 1;

@@ -37,7 +37,7 @@ struct Options {
     )]
     count: u32,
     /// Nice value, -20 to 19 (0).
-    #[arg(long, value_name = "NICE", default_value = "0", allow_negative_numbers = true, value_parser = nice)]
+    #[arg(long, value_name = "NICE", default_value = "0", value_parser = nice)]
     nice: Nice,
     /// Slice that each task asks for under EEVDF, by sched_setattr, 100us to 100ms (that of all).
     #[arg(long, value_name = "TIME", value_parser = slice)]

@@ -20,7 +20,7 @@ use crate::registry::Feature;
 use crate::rq::RqGuard;
 use crate::stats::add;
 use crate::task::{Task, TaskTable};
-use crate::{GroupId, Nanos, Policy, TaskId, TaskState, dl};
+use crate::{GroupId, Nanos, Policy, TaskId, dl};
 
 /// A run queue's part of this class; the run-queue lock protects it. Its floor of virtual time, min_vruntime,
 /// is published beside the lock, because a task that changes its CPU asleep reads it from both queues.
@@ -124,9 +124,6 @@ pub(crate) fn enqueue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
     if me.has(Feature::Hrtick) {
         hrtick::hrtick_update(rq);
     }
-    if kind == EnqueueKind::Wakeup {
-        task.stats.sleep_end(rq.clock);
-    }
 }
 
 /// An entity begins to compete in the queue in front.
@@ -167,9 +164,6 @@ pub(crate) fn dequeue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
         return Dequeued::Gone;
     } else if hierarchy::dequeue(rq, p, kind) == Dequeued::Delayed {
         return Dequeued::Delayed;
-    }
-    if matches!(kind, DequeueKind::Sleep | DequeueKind::Finish) {
-        task.stats.sleep_start(rq.clock, task.state.get() == TaskState::Uninterruptible);
     }
     if !is_hidden(me.k, task) {
         rq.fair.h_nr_running -= 1;
