@@ -284,6 +284,17 @@ pub enum Error {
         /// As it was given.
         path: String,
     },
+    /// A file of a validation that is not readable.
+    #[error("{}: {}", .0.file, .0.problem)]
+    ReferenceFile(Excerpt),
+    /// A file of a validation that asks for something impossible, or that has not got what is asked for.
+    #[error("{path}: {problem}")]
+    ReferenceFault {
+        /// Name of the file.
+        path: String,
+        /// What is wrong.
+        problem: String,
+    },
     /// A trace is to be written in a format that its file name does not tell.
     #[error(
         "cannot tell the format of the trace from the name {path}; end it in .dat for KernelShark and trace-cmd, \
@@ -322,7 +333,7 @@ impl Error {
     pub fn excerpt(&self) -> Option<Excerpt> {
         match self {
             Error::OfRun { source, .. } | Error::OfResult { source, .. } => source.excerpt(),
-            Error::ExperimentFile(excerpt) => Some(excerpt.clone()),
+            Error::ExperimentFile(excerpt) | Error::ReferenceFile(excerpt) => Some(excerpt.clone()),
             Error::RtApp { error, text } => Some(Excerpt {
                 file: error.file().to_owned(),
                 text: text.clone(),

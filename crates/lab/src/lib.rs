@@ -67,6 +67,7 @@ mod side_by_side;
 mod sources;
 mod stored_result;
 pub mod task_options;
+pub mod validate;
 
 pub use catalogue::{Entry, Explanation, Kind, LimitDetails, Section, explain};
 pub use clock::Clock;

@@ -12,6 +12,8 @@
 //!    [`text::recordings`];
 //! 5. results of a published experiment are judged by its figures: a [`schema::reproduction::Reproduction`]
 //!    ([`reproduce`]), whose text is [`text::reproduction`]; what was swept is drawn by [`plot`].
+//! 6. recorded figures beside simulated ones become a [`schema::validation::Validation`] ([`validate`]),
+//!    whose text is [`text::validation`], and docs/accuracy.md.
 //!
 //! Texts are the feature `text`, plots the feature `plots`: who wants data needs neither.
 
@@ -25,3 +27,4 @@ pub mod reproduce;
 mod stats;
 #[cfg(feature = "text")]
 pub mod text;
+pub mod validate;

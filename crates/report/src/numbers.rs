@@ -1,5 +1,7 @@
 //! Numbers as people read them: three significant digits, the unit that suits, at most seven characters.
 
+pub use crate::stats::nine_digits;
+
 /// A duration in nanoseconds: `0`, `87ns`, `12.4us`, `1.23ms`, `45.0s`, `-3.10us`. From 100000 s on in hours,
 /// for sums over many CPUs.
 pub fn duration(ns: f64) -> String {
@@ -88,6 +90,21 @@ pub fn digits3(number: f64) -> String {
     }
 }
 
+/// Four significant digits, without noughts at the end; large whole numbers stay whole.
+pub fn digits4(number: f64) -> String {
+    let magnitude = number.abs();
+    let decimals = match magnitude {
+        _ if magnitude < 1e-9 => 0,
+        _ if magnitude >= 1e3 => 0,
+        _ if magnitude >= 1e2 => 1,
+        _ if magnitude >= 1e1 => 2,
+        _ if magnitude >= 1.0 => 3,
+        _ => 4,
+    };
+    let text = format!("{number:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
 /// `value` in the largest unit in which it does not start with "0.".
 fn scaled(value: f64, units: &[(f64, &str)]) -> String {
     if value == 0.0 {
@@ -129,6 +146,12 @@ mod tests {
         for (ns, text) in cases {
             assert_eq!(duration(ns), text, "{ns} ns");
         }
+    }
+
+    #[test]
+    fn four_digits_are_kept_and_noughts_are_not() {
+        let texts = [0.0, 0.01234, 1.5, 26.6667, 1234.5, 166_000.0, -0.25].map(digits4);
+        assert_eq!(texts, ["0", "0.0123", "1.5", "26.67", "1234", "166000", "-0.25"]);
     }
 
     #[test]

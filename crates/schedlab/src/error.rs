@@ -21,6 +21,26 @@ pub enum Error {
     /// Experiments of which pictures were wanted, but none varies anything.
     #[error("nothing to plot: no experiment of `{0}` has a sweep; leave --plot out")]
     NothingToPlot(String),
+    /// Neither a folder of references nor a name of one that comes with the program.
+    #[error(
+        "no references are called `{name}`: give a folder, a trace, or the beginning of one of these: {}",
+        known.join(", ")
+    )]
+    UnknownReference {
+        /// As it was given.
+        name: String,
+        /// The names that there are.
+        known: Vec<String>,
+    },
+    /// A folder without anything that could be validated.
+    #[error(
+        "{folder} has no references: no reference.toml, and no file that is called as a trace (NAME.dat, \
+         NAME.perf.data, NAME.trace.txt, also with .gz)"
+    )]
+    NoReferences {
+        /// As it was given.
+        folder: String,
+    },
     /// A load that is no trace, where only a trace will do.
     #[error("{path} is no trace; give a trace.dat or another file that `run` replays")]
     NotATrace {

@@ -8,6 +8,7 @@ mod error;
 pub mod files;
 pub mod outputs;
 pub mod recording;
+pub mod references;
 mod wording;
 
 pub use error::Error;

@@ -11,6 +11,7 @@
 //! | [`RunResult`] | `schedlab/1` |
 //! | [`comparison::Comparison`] | `schedlab-compare/1` |
 //! | [`reproduction::Reproduction`] | `schedlab-reproduce/1` |
+//! | [`validation::Validation`] | `schedlab-validate/1` |
 //! | [`InspectResult`] | `schedlab-inspect/1` |
 //! | [`recordings::RecordingsComparison`] | `schedlab-inspect-compare/1` |
 //! | [`LogHead`] and [`LogRecord`] | `schedlab-log/1` |
@@ -44,6 +45,7 @@ pub mod reproduction;
 mod run;
 mod tasks;
 mod units;
+pub mod validation;
 mod verdict;
 
 pub use catalogue::{Entry, ExplainResult, LimitDetails, ListResult, Section};
@@ -75,7 +77,7 @@ pub use log::{
 pub use metric::{Better, Figures, Measurement, Metric, Unit};
 pub use names::{
     CompareSchema, ExplainSchema, InspectCompareSchema, InspectSchema, ListSchema, LogSchema,
-    ReproduceSchema, RunSchema,
+    ReproduceSchema, RunSchema, ValidateSchema,
 };
 pub use replay::{Fidelity, Reference, ReplayFidelity, ReplayOrder, ReplaySummary, ReplayTask};
 pub use run::{

@@ -84,7 +84,7 @@ pub struct Answer {
 }
 
 /// How far a replay may be trusted. The limits of the grades stand in one file,
-/// `crates/report/src/replay/thresholds.toml`.
+/// `validation/bounds.toml`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

@@ -208,7 +208,7 @@ pub(super) const LIMITS: &[Limit] = &[
                   0.99 (inferred 1.26, and CPU times up to a third off task by task: spinning is part of \
                   them), pi_stress 1.0, hackbench 0.3, PostgreSQL 0.9.",
         profiles: ALL,
-        source: "validation/replay_figures.py",
+        source: "docs/accuracy.md",
     },
     Limit {
         name: "until_a_time",

@@ -1,9 +1,11 @@
 //! The replay of a trace beside the trace itself: sums over its tasks, and how far a what-if may be trusted.
 
+mod thresholds;
 mod verdict;
 
 use schema::{Fidelity, Reference, ReplayFidelity, ReplayFinish, ReplayOrder, ReplaySummary, ReplayTask};
 
+pub use thresholds::{BOUNDS_FILE, Limits, limits};
 pub(crate) use verdict::{is_poor, poor_questions};
 
 /// Puts tasks, their sums and the verdict together. `wakeup_latency_p99_ns` is the percentile over the

@@ -1,14 +1,13 @@
 //! How far a replay may be trusted: one grade for each question that it may be asked.
 //!
-//! The distances come from the replay beside its recording, the limits from one file, `thresholds.toml`.
-
-use std::sync::LazyLock;
+//! The distances come from the replay beside its recording, the limits from one file,
+//! `validation/bounds.toml`.
 
 use schema::{
     Answer, Fidelity, Grade, Question, ReplayFinish, ReplaySummary, ReplayTask, ReplayVerdict, Seconds,
 };
-use serde::Deserialize;
 
+use super::thresholds::{Limits, limits};
 use super::weighed_by_recorded;
 
 /// From the sums over all tasks, the tasks, and when what was recorded is done.
@@ -89,17 +88,6 @@ fn to_a_recording_within(permille: u64, answer: Answer, limits: Limits) -> Answe
     Answer { grade, uncertain_permille: Some(permille), ..answer }
 }
 
-fn limits(question: Question) -> Limits {
-    let thresholds = &*THRESHOLDS;
-    match question {
-        Question::CpuTime => thresholds.cpu_time,
-        Question::Switches => thresholds.switches,
-        Question::Order => thresholds.order,
-        Question::Latency => thresholds.latency,
-        Question::FinishingTime => thresholds.finishing_time,
-    }
-}
-
 /// The answer for this distance, which so much of what is counted has shown.
 fn answer(question: Question, off_permille: u64, counted: u64) -> Answer {
     let Limits { good_permille, fair_permille, least } = limits(question);
@@ -170,30 +158,6 @@ impl Distance {
     }
 }
 
-/// The limits of one question.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Limits {
-    good_permille: u64,
-    fair_permille: u64,
-    least: u64,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Thresholds {
-    cpu_time: Limits,
-    switches: Limits,
-    order: Limits,
-    latency: Limits,
-    finishing_time: Limits,
-}
-
-/// A test reads it, so that no user meets a file that cannot be read.
-static THRESHOLDS: LazyLock<Thresholds> = LazyLock::new(|| {
-    toml::from_str(include_str!("thresholds.toml")).expect("thresholds.toml comes with the program")
-});
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,14 +177,6 @@ mod tests {
         let order = ReplayOrder { recorded: 200, simulated: 200, common: 180 };
         let (tasks, p99) = (vec![task], Fidelity { recorded: 9_000, simulated: 9_000 });
         fidelity("t.dat".to_owned(), example::reference(), tasks, 0, p99, order, finish.as_ref()).verdict
-    }
-
-    #[test]
-    fn the_limits_are_in_order() {
-        for question in Question::ALL {
-            let Limits { good_permille, fair_permille, least } = limits(question);
-            assert!(0 < good_permille && good_permille < fair_permille && least > 0, "{question:?}");
-        }
     }
 
     #[test]

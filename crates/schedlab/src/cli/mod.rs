@@ -24,6 +24,7 @@ mod speed;
 mod terminal;
 mod typed;
 mod user;
+mod validate;
 mod voice;
 mod watch;
 mod window;
@@ -56,6 +57,7 @@ enum Command {
     Run(run::Args),
     Compare(compare::Args),
     Reproduce(reproduce::Args),
+    Validate(validate::Args),
     Inspect(inspect::Args),
     Record(record::Args),
     Workload(workload::Args),
@@ -121,6 +123,7 @@ fn execute(cli: &Cli, typed: &Typed) -> Result<(), Failure> {
         Some(Command::Run(args)) => run::execute(args, typed, voice),
         Some(Command::Compare(args)) => compare::execute(args, typed, voice),
         Some(Command::Reproduce(args)) => reproduce::execute(args, voice),
+        Some(Command::Validate(args)) => validate::execute(args, voice),
         Some(Command::Inspect(args)) => inspect::execute(args),
         Some(Command::Record(args)) => record::execute(args, voice),
         Some(Command::Workload(args)) => workload::execute(args),

@@ -15,6 +15,8 @@ pub enum Failure {
     Error(Error),
     /// A reproduction does not agree, in these figures.
     Disagreement(Vec<String>),
+    /// A validation misses these bounds.
+    Missed(Vec<String>),
     /// Standard output does not take the result.
     Output(io::Error),
 }
@@ -42,11 +44,8 @@ impl Failure {
     pub fn report(&self) -> ExitCode {
         let text = match self {
             Failure::Error(error) => diagnostic::text(error),
-            Failure::Disagreement(figures) => {
-                let lines: String = figures.iter().map(|figure| format!("  {figure}\n")).collect();
-                let text = format!("error: these should agree with the document and do not:\n{lines}");
-                terminal::escape(&text).into_owned()
-            }
+            Failure::Disagreement(figures) => listed("should agree with the document and do not", figures),
+            Failure::Missed(bounds) => listed("bounds are missed, and nobody has said why", bounds),
             Failure::Output(error) => format!("error: cannot write the result: {error}\n"),
         };
         if self.code() != exit::OK {
@@ -61,11 +60,17 @@ impl Failure {
             // Whoever closes the pipe has read enough.
             Failure::Output(error) if error.kind() == ErrorKind::BrokenPipe => exit::OK,
             Failure::Error(Error::Output(error)) if error.is_reader_gone() => exit::OK,
-            Failure::Disagreement(_) => exit::CHECK_FAILED,
+            Failure::Disagreement(_) | Failure::Missed(_) => exit::CHECK_FAILED,
             Failure::Error(Error::Experiment(error)) if error.is_failed_check() => exit::CHECK_FAILED,
             Failure::Output(_) | Failure::Error(_) => exit::BAD_INPUT,
         }
     }
+}
+
+/// `error: these ...:`, and a line for each.
+fn listed(what: &str, all: &[String]) -> String {
+    let lines: String = all.iter().map(|one| format!("  {one}\n")).collect();
+    terminal::escape(&format!("error: these {what}:\n{lines}")).into_owned()
 }
 
 /// Where results go.

@@ -22,6 +22,7 @@ const COMMANDS: &[&[&str]] = &[
     &["compare", "hackbench -g1 -f1 -l5", "--with", "cpus=3", "--repeat", "2"],
     &["compare", "crates/trace/tests/fixtures/mix-rr.dat", "--with", "cpus=3", "--repeat", "1"],
     &["reproduce", "000", "--quick"],
+    &["validate", "guest-6.1/mix-smp2/rr"],
     &["inspect", "crates/trace/tests/fixtures/mix-rtover.dat"],
     &["inspect", "crates/trace/tests/fixtures/mix-rr.dat", "crates/trace/tests/fixtures/mix-rtover.dat"],
     &["list", "limits"],

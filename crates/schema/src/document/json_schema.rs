@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::comparison::Comparison;
 use crate::recordings::RecordingsComparison;
 use crate::reproduction::Reproduction;
+use crate::validation::Validation;
 use crate::{ExplainResult, InspectResult, ListResult, LogHead, LogRecord, RunResult};
 
 /// Every document that a command writes, with all that it is made of.
@@ -19,6 +20,7 @@ pub fn all() -> Value {
         root::<RunResult>(&mut generator),
         root::<Comparison>(&mut generator),
         root::<Reproduction>(&mut generator),
+        root::<Validation>(&mut generator),
         root::<InspectResult>(&mut generator),
         root::<RecordingsComparison>(&mut generator),
         root::<ListResult>(&mut generator),

@@ -3,6 +3,7 @@
 mod comparison;
 mod log;
 pub mod reproduction;
+pub mod validation;
 
 pub use comparison::{comparison, recordings};
 pub use log::log;

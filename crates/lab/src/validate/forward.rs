@@ -1,0 +1,88 @@
+//! Forward runs: the recorded program as a load, with several seeds, beside what it did for real.
+
+use super::experiment::experiment;
+use super::fault::Fault;
+use super::file::{ForwardFile, ReferenceFile};
+use super::measure::{Measure, Measured};
+use super::{Host, Reference};
+use crate::dumps::DumpRequest;
+use crate::error::Error;
+use crate::experiment::Experiment;
+use crate::parallel;
+use scheduler::Nanos;
+use schema::validation::{Claim, ValidatedRun, ValidationMode};
+use workload::units;
+
+/// What one seed came to.
+struct Told {
+    events: u64,
+    /// One for each figure.
+    figures: Vec<f64>,
+}
+
+/// All seeds of a forward run, judged.
+pub(super) fn run(
+    reference: &Reference,
+    forward: &ForwardFile,
+    host: Host<'_>,
+) -> Result<ValidatedRun, Error> {
+    let Reference { file, folder, path, .. } = reference;
+    let seeds: Vec<u64> = (1..=u64::from(forward.seeds)).collect();
+    let told: Vec<Result<Told, Error>> = parallel::map(&seeds, |seed| {
+        let told = one(reference, forward, *seed, host);
+        (host.finished)();
+        told
+    });
+    let told: Vec<Told> = told.into_iter().collect::<Result<_, _>>()?;
+    let figure = |(index, figure): (usize, &super::figure::FigureFile)| {
+        let recorded = figure.recorded.as_ref().map(|recorded| recorded.values(folder, host.files));
+        let simulated: Vec<f64> = told.iter().map(|told| told.figures[index]).collect();
+        let source = file.source.as_ref();
+        Ok(figure.judged(&recorded.transpose()?.unwrap_or_default(), &simulated, Claim::Prediction, source))
+    };
+    let figures = forward.figure.iter().enumerate().map(figure);
+    let ReferenceFile { class, cpus, settings, .. } = file;
+    Ok(ValidatedRun {
+        name: forward.name.clone(),
+        mode: ValidationMode::Forward,
+        class: class.clone(),
+        cpus: *cpus,
+        loads: forward.loads.clone(),
+        settings: format!("{settings} {}", forward.settings).trim().to_owned(),
+        seeds,
+        events: told.iter().map(|told| told.events).sum(),
+        figures: figures.collect::<Result<_, Error>>().map_err(|error| within(path, &forward.name, error))?,
+    })
+}
+
+fn one(reference: &Reference, forward: &ForwardFile, seed: u64, host: Host<'_>) -> Result<Told, Error> {
+    let Reference { file, path, .. } = reference;
+    let of_forward = |error: Error| within(path, &forward.name, error);
+    let loads: Vec<String> = forward.loads.iter().map(|load| reference.load(load, forward, seed)).collect();
+    let duration = forward.duration.as_ref().map(|text| units::positive_duration(text, Nanos::from_secs(1)));
+    let duration =
+        duration.transpose().map_err(|problem| Fault { path, problem: format!("`for`: {problem}") })?;
+    let settings = [file.settings.as_str(), forward.settings.as_str()];
+    let plain =
+        experiment(&loads, &settings, duration.map(|duration| duration.0), host.files).map_err(of_forward)?;
+    let needs = |what: fn(&Measure) -> bool| forward.figure.iter().any(|figure| what(&figure.measure));
+    let dump = needs(Measure::needs_schedstat).then(|| DumpRequest::parse("schedstat@end"));
+    let experiment = Experiment {
+        seed,
+        record: needs(Measure::needs_log),
+        dumps: dump.transpose()?.into_iter().collect(),
+        ..plain
+    };
+    let run = experiment.run().map_err(of_forward)?;
+    let measured = Measured::of(&run);
+    let figures = forward.figure.iter().map(|figure| figure.measure.of(&measured, path, &figure.what));
+    Ok(Told { events: run.result.engine.events, figures: figures.collect::<Result<_, _>>()? })
+}
+
+/// An error with the place of what it is about, if it does not say it itself.
+pub(super) fn within(path: &str, name: &str, error: Error) -> Error {
+    match error {
+        Error::ReferenceFault { .. } | Error::ReferenceFile(_) => error,
+        other => Fault { path, problem: format!("\"{name}\": {other}") }.into(),
+    }
+}

@@ -1,0 +1,137 @@
+//! Replays of a recording on what recorded it, beside what the field's own tools read from the recording.
+
+use super::experiment::experiment;
+use super::figure::digits;
+use super::file::ReplayFile;
+use super::recorded::{Counted, tasks};
+use super::{Host, Reference};
+use crate::error::Error;
+use crate::experiment::Experiment;
+use crate::inspect::{Inspection, inspect};
+use machine::Window;
+use scheduler::Nanos;
+use schema::validation::{Claim, ValidatedFigure, ValidatedRun, ValidationMode};
+use schema::{Policy, RunResult, TaskResult};
+use std::collections::BTreeMap;
+
+/// A count below this says little.
+pub(super) const LEAST_COUNT: f64 = 20.0;
+/// A CPU time below this, microseconds, likewise.
+const LEAST_CPU_US: f64 = 500.0;
+/// Tasks with less than these shares of CPU time and switches are not judged.
+const LEAST_SHARE_OF_CPU: f64 = 0.01;
+const LEAST_SHARE_OF_SWITCHES: f64 = 0.02;
+
+/// The replay, and each task's figures.
+pub(super) fn run(reference: &Reference, replay: &ReplayFile, host: Host<'_>) -> Result<ValidatedRun, Error> {
+    let recording = reference.beside(&replay.recording);
+    let inspected = inspect(&recording, &Inspection::default(), host.files)?;
+    let result = replayed(&recording, &[&replay.settings], None, host)?;
+    (host.finished)();
+    let counted =
+        tasks(&recording, &inspected, reference.file.class == "guest", &reference.listing, host.files)?;
+    Ok(ValidatedRun {
+        name: replay.recording.clone(),
+        mode: ValidationMode::Replay,
+        class: reference.file.class.clone(),
+        cpus: inspected.cpus.len() as u64,
+        loads: vec![replay.recording.clone()],
+        settings: replay.settings.clone(),
+        seeds: vec![1],
+        events: result.engine.events,
+        figures: figures(&counted, &result),
+    })
+}
+
+/// The result of a replay with these settings; with a length, its beginning only is told.
+pub(super) fn replayed(
+    recording: &str,
+    settings: &[&str],
+    length: Option<Nanos>,
+    host: Host<'_>,
+) -> Result<RunResult, Error> {
+    let plain = experiment(&[recording.to_owned()], settings, None, host.files)?;
+    let window = length.map(|to| Window { from: Nanos::ZERO, to });
+    Ok(Experiment { window, ..plain }.run()?.result)
+}
+
+fn figures(counted: &BTreeMap<u32, Counted>, result: &RunResult) -> Vec<ValidatedFigure> {
+    let replayed: BTreeMap<u32, &TaskResult> = result.tasks.iter().map(|task| (task.pid, task)).collect();
+    let cpu: f64 = counted.values().filter_map(|task| task.cpu_us).sum();
+    let switches: u64 = counted.values().map(|task| task.switches).sum();
+    let counts = |task: &Counted| {
+        task.cpu_us.unwrap_or(0.0) >= LEAST_SHARE_OF_CPU * cpu
+            || task.switches as f64 >= LEAST_SHARE_OF_SWITCHES * switches as f64
+    };
+    let judged = counted.iter().filter(|(_, task)| counts(task));
+    judged.filter_map(|(pid, task)| Some(of_task(*pid, task, replayed.get(pid)?))).flatten().collect()
+}
+
+fn of_task(pid: u32, counted: &Counted, replayed: &TaskResult) -> Vec<ValidatedFigure> {
+    let latency = &replayed.wakeup_latency_ns;
+    let latencies = counted.latencies as f64 >= LEAST_COUNT && latency.count > 0;
+    let us = |ns: u64| ns as f64 / 1e3;
+    let count = |count: u64| Some(count as f64);
+    let cpu_us = us(replayed.sum_exec_runtime_ns);
+    // Name, unit, claim, what was recorded, from which value on it is judged, what came out.
+    let rows = [
+        ("CPU time", "us", Claim::Input, counted.cpu_us, LEAST_CPU_US, cpu_us),
+        (
+            "CPU time read",
+            "us",
+            Claim::Reading,
+            counted.cpu_us.filter(|_| counted.read_cpu_us.is_some() && counted.by != "schedlab inspect"),
+            LEAST_CPU_US,
+            counted.read_cpu_us.unwrap_or(0.0),
+        ),
+        (
+            "switches",
+            "",
+            Claim::Inference,
+            count(counted.switches),
+            LEAST_COUNT,
+            replayed.nr_switches() as f64,
+        ),
+        (
+            "migrations",
+            "",
+            Claim::Inference,
+            counted.migrations.and_then(count),
+            LEAST_COUNT,
+            replayed.nr_migrations as f64,
+        ),
+        (
+            "latency mean",
+            "us",
+            Claim::Inference,
+            counted.mean_us.filter(|_| latencies),
+            0.0,
+            us(latency.mean),
+        ),
+        ("latency p50", "us", Claim::Inference, counted.p50_us.filter(|_| latencies), 0.0, us(latency.p50)),
+    ];
+    let figures = rows.into_iter().filter_map(|(what, unit, claim, recorded, least, simulated)| {
+        let recorded = recorded.filter(|recorded| *recorded > 0.0 && *recorded >= least)?;
+        let simulated = digits(simulated);
+        Some(ValidatedFigure {
+            what: what.to_owned(),
+            task: Some(format!("{}:{pid}", counted.comm)),
+            realtime: matches!(replayed.policy, Policy::Fifo | Policy::Rr),
+            claim,
+            unit: unit.to_owned(),
+            recorded: Some(digits(recorded)),
+            recorded_low: None,
+            recorded_high: None,
+            simulated,
+            low: simulated,
+            high: simulated,
+            off: Some(digits(simulated / recorded - 1.0)),
+            band: None,
+            within: None,
+            family: None,
+            source: Some(counted.by.to_owned()),
+            unreached: None,
+        })
+    });
+    figures.collect()
+}

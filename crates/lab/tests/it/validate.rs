@@ -1,0 +1,195 @@
+//! References: those that come with the program, what is stored of them, and one of somebody's own.
+
+use lab::Files;
+use lab::validate::{Host, References, SHIPPED, shipped, stored};
+use schema::validation::{Claim, Validation, ValidationMode};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const STORED: &str = "validation/results.json";
+
+fn root() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+fn stored_result() -> Validation {
+    let bytes = fs::read(root().join(STORED)).expect("it is in the repository");
+    stored(STORED, &Files::from([(STORED.to_owned(), bytes)])).expect("our own JSON")
+}
+
+fn of_program() -> References {
+    let files = shipped();
+    References::of_files("", &files.keys().cloned().collect::<Vec<_>>(), &files).expect("they are readable")
+}
+
+fn run(references: &References, files: &Files) -> Validation {
+    references.run(Host { files, finished: &|| () }).expect("it runs")
+}
+
+/// Paths below `validation/` of what belongs to references.
+fn in_folder(folder: &Path, below: &str, found: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("readable").path();
+        let name = path.file_name().expect("a name").to_str().expect("plain").to_owned();
+        if path.is_dir() {
+            in_folder(&path, &format!("{below}{name}/"), found);
+        } else if !name.ends_with(".md") && format!("validation/{below}{name}") != STORED {
+            found.insert(format!("{below}{name}"));
+        }
+    }
+}
+
+#[test]
+fn every_file_of_a_reference_comes_with_the_program() {
+    let mut there = BTreeSet::new();
+    in_folder(&root().join("validation"), "", &mut there);
+    let known: BTreeSet<String> = SHIPPED.iter().map(|file| file.path.to_owned()).collect();
+    assert_eq!(known, there, "lab/src/validate/shipped.rs lists them");
+}
+
+/// To write both anew: `schedlab validate --save validation/results.json --page docs/accuracy.md`.
+#[test]
+fn the_page_is_that_of_the_stored_result_and_the_bounds_are_those_of_the_file() {
+    let stored = stored_result();
+    let page = fs::read_to_string(root().join("docs/accuracy.md")).expect("it is in the repository");
+    assert_eq!(report::validate::page(&stored), page, "docs/accuracy.md is outdated");
+    let again = of_program().judged(stored.references.clone());
+    assert_eq!(again.bounds, stored.bounds, "validation/bounds.toml has changed: {STORED} is outdated");
+    assert_eq!(stored.failures(), [""; 0]);
+}
+
+/// Of each kind of run one that is short: forward on 2 and 4 CPUs with a log and the counters of balancing,
+/// replays of both classes of machines, replays on another number of CPUs.
+#[test]
+fn the_stored_result_is_that_of_this_program() {
+    let (stored, files) = (stored_result(), shipped());
+    let names: Vec<&str> = stored.references.iter().map(|reference| reference.name.as_str()).collect();
+    let of_program = of_program();
+    let known: Vec<&str> = of_program.list.iter().map(|reference| reference.name.as_str()).collect();
+    assert_eq!(names, known, "{STORED} is outdated");
+    for name in
+        ["native-6.18/mix-rr", "native-6.18/mix-nice", "guest-6.1/mix-smp2/rr", "guest-6.1/mix-smp1/balance"]
+    {
+        let now = run(&of_program.clone().named(name), &files).references.remove(0);
+        let before = stored.references.iter().find(|reference| reference.name == name).expect("it is stored");
+        assert_eq!(&now, before, "{STORED} is outdated");
+    }
+}
+
+#[test]
+fn each_mode_and_each_claim_is_among_what_is_measured() {
+    let stored = stored_result();
+    for mode in [ValidationMode::Forward, ValidationMode::Replay, ValidationMode::Transfer] {
+        assert!(stored.figures().any(|(_, run, _)| run.mode == mode), "{mode:?}");
+    }
+    for claim in [Claim::Input, Claim::Reading, Claim::Inference, Claim::Prediction] {
+        assert!(stored.figures().any(|(_, _, figure)| figure.claim == claim), "{claim:?}");
+    }
+}
+
+const OWN: &str = r#"
+about = "One hog that counts for a second."
+class = "mine"
+cpus = 1
+settings = "6.1.y machine=laptop cpus=1 {SETTING}"
+
+[[forward]]
+name = "a hog"
+loads = ["hog -n 2", "cyclictest -t1 -p80 -i1000"]
+for = "100ms"
+seeds = 2
+
+[[forward.figure]]
+what = "CPU time"
+unit = "ms"
+measure = { tasks = { of = "hog", figure = "cpu_ms", take = "sum" } }
+recorded = { files = ["result.json"], at = { at = "/cpu_ms" } }
+within_percent = 2
+family = "hogs"
+
+[[forward.figure]]
+what = "p90 of the timer"
+unit = "us"
+measure = { result = { at = "/loads/1/threads/0/latency_ns/p90", times = 0.001 } }
+at_most = 100
+"#;
+
+const OWN_BOUNDS: &str = r#"
+[[bound]]
+what = "hogs"
+question = "How much do hogs get?"
+family = "hogs"
+within = { percent = 2 }
+share = 1.0
+"#;
+
+fn own(setting: &str) -> Files {
+    let file = |path: &str, text: &str| (format!("here/{path}"), text.as_bytes().to_vec());
+    Files::from([
+        file("bounds.toml", OWN_BOUNDS),
+        file("hog/reference.toml", &OWN.replace("{SETTING}", setting)),
+        file("hog/result.json", r#"{"cpu_ms": 99.5}"#),
+    ])
+}
+
+fn of_own(files: &Files) -> Result<References, lab::Error> {
+    References::of_files("here/", &files.keys().cloned().collect::<Vec<_>>(), files)
+}
+
+/// And it is by what is simulated that it is judged: where real-time tasks come first, the timer is in time;
+/// where they may use half a second in a second only, the hogs get the rest all the same, as it needs less.
+#[test]
+fn a_reference_of_ones_own_needs_no_code() {
+    let files = own("");
+    let references = of_own(&files).expect("it is readable");
+    assert_eq!((references.list[0].name.as_str(), references.runs()), ("hog", 2));
+    let validation = run(&references, &files);
+    let figures = &validation.references[0].runs[0].figures;
+    assert_eq!((figures[0].recorded, figures[0].within), (Some(99.5), Some(true)), "{figures:?}");
+    assert_eq!((figures[1].band.as_deref(), figures[1].within), (Some("at most 100"), Some(true)));
+    assert_eq!((validation.bounds.len(), validation.bounds[0].met), (1, Some(true)), "its own bounds");
+    assert_eq!(validation.failures(), [""; 0]);
+}
+
+#[test]
+fn what_is_missed_is_told_by_name() {
+    let mut files = own("");
+    files.insert("here/hog/result.json".to_owned(), br#"{"cpu_ms": 50}"#.to_vec());
+    let failures = run(&of_own(&files).expect("readable"), &files).failures();
+    let [figure, bound] = failures.as_slice() else { panic!("{failures:?}") };
+    assert!(
+        figure.starts_with("hog, a hog: CPU time is ") && figure.ends_with("49 to 51 wanted"),
+        "{figure}"
+    );
+    assert_eq!(bound, "hogs: 0.0 % of 1 are within 2 %, 100 % wanted");
+}
+
+#[test]
+fn what_is_wrong_with_a_reference_is_said_with_its_file() {
+    let error = |path: &str, text: &str| {
+        let mut files = own("");
+        files.insert(format!("here/{path}"), text.as_bytes().to_vec());
+        let references = of_own(&files).map(|all| all.run(Host { files: &files, finished: &|| () }));
+        references.and_then(|run| run.map(drop)).expect_err("it is wrong").to_string()
+    };
+    let reference = "hog/reference.toml";
+    let changed = |from: &str, to: &str| error(reference, &OWN.replace("{SETTING}", "").replace(from, to));
+    for (from, to, words) in [
+        ("seeds = 2", "seed = 2", "unknown field"),
+        ("seeds = 2", "seeds = 0", "`seeds` must be at least 1"),
+        ("[\"hog -n 2\"", "[\"hog -m 2\"", "a hog"),
+        ("at = \"/cpu_ms\"", "at = \"/cpu\"", "nothing stands at /cpu"),
+        ("at_most = 100", "at_most = 100\nat_least = 200", "no figure can lie within these bounds"),
+        ("of = \"hog\"", "of = \"hug\"", "no task is called hug"),
+        ("at_most = 100", "within_percent = 5", "needs what was `recorded`"),
+        ("at_most = 100", "unreached = \"so\"", "nothing is wanted of it alone"),
+        ("seeds = 2", "each_seed = { phase = [\"1\"] }", "each_seed.phase has 1 values"),
+    ] {
+        let error = changed(from, to);
+        assert!(error.contains(words) && error.contains("here/hog/"), "{from} → {to}: {error}");
+    }
+    assert!(error(reference, "about = \"\"\nclass = \"\"\ncpus = 1").contains("neither a [[forward]]"));
+    assert!(error("bounds.toml", "[[bound]]\nshare = 1").contains("here/bounds.toml"));
+    assert!(error("x.dat", "no trace").contains("here/x.dat"));
+}

@@ -1,0 +1,182 @@
+//! docs/accuracy.md.
+
+use schema::Question;
+use schema::validation::{ValidatedBound, ValidatedFigure, ValidatedRun, Validation};
+use std::fmt::Write;
+
+use crate::numbers::{change, digits4};
+use crate::replay::{Limits, limits};
+
+const HEAD: &str = "\
+<!-- Made by `schedlab validate --save validation/results.json --page docs/accuracy.md`; change what it measures, not this. -->
+
+# How true it is
+
+What schedlab says beside what real kernels did: every figure of the recordings that come with it (`validation/`), and whether it is as
+close as was wanted before the run. `schedlab validate` measures it anew, `schedlab validate FOLDER` does so on recordings of your own
+([validation/README.md](../validation/README.md)).
+
+What agreement says depends on what was known. An *input* was given to the simulation, or a parameter was chosen by it: nothing. A
+*reading* is the recording as we read it beside the field's own tools. An *inference* is a replay: what the recording does not say was
+inferred. A *prediction* used no figure of what it is compared with.
+
+## Which questions you can trust it with today
+
+Of the figures that answer a question, the median is so far off (of several bounds about it, the worst); the bounds below say which these
+are. \"Yes\": all of these bounds are reached. Else the median decides: up to 15 % off, *mostly*; up to 30 %, *with care*.
+
+| question | typically off | figures | answer |
+|---|---|---|---|
+";
+
+const BOUNDS: &str = "
+## Bounds
+
+Of all figures of a kind, this share is to be this close. Where that is not reached, the reason stands below.
+
+| figures | close is | wanted | reached | of | median off | |
+|---|---|---|---|---|---|---|
+";
+
+const FIGURES: &str = "
+## Figures with a band of their own
+
+What was recorded, from where to where the simulation may be (stated in the reference, with the recorded spread), and where it is: the
+median over the seeds.
+
+| reference | run | figure | recorded | band | simulated | off | |
+|---|---|---|---|---|---|---|---|
+";
+
+const VERDICT: &str = "
+## The verdict on a replay
+
+`run` and `compare` say of each replay how far it is from its recording, and what that is good for. These limits are those of the same
+file as the bounds above, `validation/bounds.toml`; a bound may refer to them, so that both move together. Distances are relative to the recorded
+figure and add up task by task. With less than this much in the recording, no answer is given.
+
+| question | good up to | fair up to | least |
+|---|---|---|---|
+";
+
+/// The page about this validation.
+#[must_use]
+pub fn page(validation: &Validation) -> String {
+    let mut out = HEAD.to_owned();
+    questions(&mut out, &validation.bounds);
+    out += BOUNDS;
+    for bound in &validation.bounds {
+        bound_line(&mut out, bound);
+    }
+    unreached(&mut out, validation);
+    out += FIGURES;
+    for (reference, run, figure) in validation.figures().filter(|(_, _, figure)| figure.within.is_some()) {
+        figure_line(&mut out, reference, run, figure);
+    }
+    out += VERDICT;
+    for question in Question::ALL {
+        let Limits { good_permille, fair_permille, least } = limits(question);
+        let percent = |permille: u64| digits4(permille as f64 / 10.0);
+        let (name, good, fair) = (question.name(), percent(good_permille), percent(fair_permille));
+        line(&mut out, &format!("| {name} | {good} % | {fair} % | {least} {} |", counted(question)));
+    }
+    out
+}
+
+fn line(out: &mut String, text: &str) {
+    let _infallible = writeln!(out, "{text}");
+}
+
+/// What is counted to tell whether there is enough of it.
+fn counted(question: Question) -> &'static str {
+    match question {
+        Question::CpuTime | Question::FinishingTime => "us",
+        Question::Switches | Question::Order => "switches",
+        Question::Latency => "wakeups",
+    }
+}
+
+/// Each question once: with all bounds that are about it.
+fn questions(out: &mut String, bounds: &[ValidatedBound]) {
+    let mut told: Vec<&str> = Vec::new();
+    for bound in bounds {
+        let question = bound.question.as_str();
+        if told.contains(&question) {
+            continue;
+        }
+        told.push(question);
+        let about: Vec<&ValidatedBound> =
+            bounds.iter().filter(|bound| bound.question == question && bound.of > 0).collect();
+        let figures: u64 = about.iter().map(|bound| bound.of).sum();
+        let worst = about.iter().filter_map(|bound| bound.median_off).fold(0.0, f64::max);
+        let off = if about.is_empty() { "-".to_owned() } else { format!("{:.1} %", 100.0 * worst) };
+        line(out, &format!("| {question} | {off} | {figures} | {} |", answer(&about, worst)));
+    }
+}
+
+/// Whether an answer can be trusted: where bounds are missed, by how far the typical figure is off, with the
+/// limits by which the switches of a replay are called good and fair.
+fn answer(bounds: &[&ValidatedBound], typically_off: f64) -> &'static str {
+    let Limits { good_permille, fair_permille, .. } = limits(Question::Switches);
+    let permille = 1e3 * typically_off;
+    match bounds.iter().all(|bound| bound.met == Some(true)) {
+        _ if bounds.is_empty() => "not measured",
+        true => "yes, within the bounds",
+        false if permille <= good_permille as f64 => "mostly: the typical figure is close, too many are not",
+        false if permille <= fair_permille as f64 => "with care: large changes only",
+        false => "**no**: order of magnitude only",
+    }
+}
+
+fn bound_line(out: &mut String, bound: &ValidatedBound) {
+    let verdict = match bound.met {
+        None if bound.of == 0 => "not measured",
+        None => "too few to tell",
+        Some(true) => "reached",
+        Some(false) => "**not reached**",
+    };
+    let share = if bound.of > 0 { format!("{:.1} %", 100.0 * bound.share()) } else { "-".to_owned() };
+    let off = bound.median_off.map_or("-".to_owned(), |off| format!("{:.1} %", 100.0 * off));
+    let ValidatedBound { what, within, wanted, of, .. } = bound;
+    line(
+        out,
+        &format!("| {what} | {within} | {:.0} % | {share} | {of} | {off} | {verdict} |", 100.0 * wanted),
+    );
+}
+
+/// Why bounds are missed, and by how much.
+fn unreached(out: &mut String, validation: &Validation) {
+    let missed: Vec<&ValidatedBound> =
+        validation.bounds.iter().filter(|bound| bound.met == Some(false)).collect();
+    if missed.is_empty() {
+        return;
+    }
+    *out += "\nNot reached, and why:\n\n";
+    for bound in missed {
+        let why = bound.unreached.as_deref().unwrap_or("nobody knows yet");
+        line(out, &format!("- {}: {why}", bound.what));
+    }
+}
+
+fn figure_line(out: &mut String, reference: &str, run: &ValidatedRun, figure: &ValidatedFigure) {
+    let unit = if figure.unit.is_empty() { String::new() } else { format!(" {}", figure.unit) };
+    let recorded = match (figure.recorded, figure.recorded_low, figure.recorded_high) {
+        (_, Some(low), Some(high)) => format!("{} to {}{unit}", digits4(low), digits4(high)),
+        (Some(recorded), ..) => format!("{}{unit}", digits4(recorded)),
+        _ => "-".to_owned(),
+    };
+    let verdict = match (figure.within, &figure.unreached) {
+        (Some(true), _) => "within".to_owned(),
+        (_, Some(why)) => format!("**missed**: {why}"),
+        _ => "**missed**".to_owned(),
+    };
+    let (name, band) = (figure.name(), figure.band.clone().unwrap_or_default());
+    let (simulated, off) = (digits4(figure.simulated), figure.off.map_or(String::new(), change));
+    let run = &run.name;
+    line(
+        out,
+        &format!(
+            "| {reference} | {run} | {name} | {recorded} | {band} | {simulated}{unit} | {off} | {verdict} |"
+        ),
+    );
+}
