@@ -15,4 +15,5 @@ mod rt_push_ipi;
 mod sections;
 mod softirq;
 mod speeds;
+mod theory;
 mod windows;
