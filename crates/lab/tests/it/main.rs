@@ -4,6 +4,7 @@ mod experiment_text;
 mod experiments;
 mod groups;
 mod limits;
+mod oracle;
 mod validate;
 // Stored results are also texts.
 #[cfg(all(feature = "text", feature = "threads"))]

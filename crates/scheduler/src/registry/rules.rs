@@ -145,6 +145,7 @@ pub struct RuleSetting {
 table! {
     overload_rule: OverloadRule,
     search: Search,
+    cpupri_top: CpupriTop,
     topology: Topology,
     pick_any: PickAny,
     wake_route: WakeRoute,

@@ -2,7 +2,8 @@
 //!
 //! Writers hold the run-queue lock of the CPU that changes; readers hold nothing, and what they find is
 //! advice. The levels are numbered as in 6.1: 0 for "no RT task queued", u for user priority u. The kernels
-//! up to 3.1 number them one or two higher, which changes nothing.
+//! up to about 3.15 number them one or two higher, which changes nothing but for the two highest
+//! (`cpupri_top`).
 //!
 //! An update is one step of the model, so other CPUs cannot look into it, with one exception: under
 //! `search=cpupri_gap` the CPU leaves its old level before it enters the new one, and a search at a moment
@@ -10,7 +11,7 @@
 //! make a reader take a CPU that has just risen, which every reader has to expect anyway.
 
 use crate::platform::{Access, Line, Platform};
-use crate::registry::Search;
+use crate::registry::{CpupriTop, Search};
 use crate::{CpuId, CpuMask, Nanos, Prio, ThisCpu};
 use alloc::boxed::Box;
 use alloc::vec;
@@ -21,6 +22,10 @@ const LEVELS: usize = 101;
 
 /// Levels whose counts share a cache line in 6.1 (rt-class 10.1).
 const COUNTS_PER_LINE: u8 = 4;
+
+/// Levels of user priorities 98 and 99. The kernels that number two higher (from 3.2 on, up to about 3.15) take them
+/// for above all real-time ones, for which there is nothing to find (`cpupri_top=missed`).
+const TOP: core::ops::RangeInclusive<u8> = 98..=99;
 
 /// The level of a CPU or task of this priority.
 fn level_of(prio: Prio) -> u8 {
@@ -121,6 +126,9 @@ impl Cpupri {
         let map = self.0.borrow();
         let lockless = me.k.config.rules.search.get() == Search::Cpupri;
         let top = level_of(prio);
+        if lockless && TOP.contains(&top) && me.k.config.rules.cpupri_top.get() == CpupriTop::Missed {
+            return None;
+        }
         let mut rest = map.active & ((1 << top) - 1);
         let mut counts_read = 0;
         if !lockless {

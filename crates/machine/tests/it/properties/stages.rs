@@ -8,6 +8,7 @@ pub fn stages() -> Vec<Scenario> {
         lowered(),
         deboosted(),
         round_robin(),
+        second_highest(),
         late_deadline_task(),
         lone_deadline_task(),
         reclaims_beside_a_large_reservation(),
@@ -137,6 +138,13 @@ fn asked_in_a_soft_interrupt() -> Scenario {
 fn round_robin() -> Scenario {
     let hog = |start| task(Plan::Rr(5), start, vec![Op::Run(4_000); 3]);
     stage(Shape::Flat(1), Price::Free, vec![hog(0), hog(50)])
+}
+
+/// A task of priority 98 wakes up where one of 99 runs, and another CPU has nothing to do.
+fn second_highest() -> Scenario {
+    let hog = TaskPlan { cpus: 1, ..task(Plan::Fifo(99), 3_000, vec![Op::Run(4_000); 3]) };
+    let sleeper = task(Plan::Fifo(98), 0, vec![Op::Run(100), Op::Sleep(5_000), Op::Run(300)]);
+    stage(Shape::Flat(2), Price::Free, vec![hog, sleeper])
 }
 
 /// A task that wakes another one every few microseconds of its CPU time, and sleeps for less than a

@@ -151,6 +151,7 @@ const CONTEXT: &[(&str, &[&str])] = &[
     ("push_ipi_walker", &["RT_PUSH_IPI"]),
     ("rto_skip_self", &["RT_PUSH_IPI"]),
     ("push_ipi_bail", &["RT_PUSH_IPI"]),
+    ("cpupri_top", &["search=cpupri", "wake_route=ge_or_pinned"]),
     ("load_tracking", TRACKED),
     ("new_task_util", TRACKED),
     ("pelt_lag", TRACKED),

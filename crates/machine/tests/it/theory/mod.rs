@@ -4,6 +4,7 @@
 mod deadline;
 mod dhall;
 mod fixed_priority;
+mod migrate;
 mod shares;
 mod turns;
 

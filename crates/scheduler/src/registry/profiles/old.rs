@@ -77,10 +77,11 @@ pub(super) const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "3.3",
-        meaning: "Linux 3.3: as 4.0, but pull scans the other queue.",
-        source: "rt-class 0.4 (v3.3)",
+        meaning: "Linux 3.3: as 4.0, but pull scans the other queue, and nobody pushes priorities 98 and 99.",
+        source: "rt-class 0.4 (v3.3), 4.3",
         base: Some("4.0"),
         settings: &[
+            "cpupri_top=missed",
             "pull_source=queue_scan",
             "setscheduler_place=tail",
             "tick_check=by_feature",

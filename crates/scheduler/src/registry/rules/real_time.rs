@@ -14,6 +14,11 @@ rules! {
         LinearMask "linear_mask" "Scan of every CPU's queue that returns all the lowest ones (2.6.25).",
         Linear "linear" "Scan of every CPU's queue that stops at the first without RT tasks (2.6.23-rt5).",
     }
+    CpupriTop cpupri_top "Does cpupri serve the two highest priorities?" "LinSched; rt-class 4.3" {
+        Searched "searched" "Yes, as all others.",
+        Missed "missed"
+            "No: for user priorities 98 and 99 it finds no CPU, so nobody places or pushes them (3.2 to about 3.15).",
+    }
     Topology topology
         "Does the search prefer CPUs near the task's last one?" "seed 002 item 1; rt-class 4.5" {
         On "on" "Last CPU first, then outwards through the sched domains.",

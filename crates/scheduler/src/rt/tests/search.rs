@@ -48,6 +48,23 @@ impl Machine {
     }
 }
 
+/// 3.3 takes the two highest priorities for above all; others it serves, and a kernel with locked levels
+/// serves all.
+#[test]
+fn some_kernels_find_nothing_for_the_two_highest_priorities() {
+    let find = |priority, settings: &[&str]| {
+        let lab = Lab::on(&two_packages(), "6.1.y", settings);
+        let p = sleeper(&lab, fifo(priority), 0, CpuMask::ALL);
+        lab.spawn_allowed(fifo(99), 0, CpuMask::single(CpuId(0)));
+        lab.forget();
+        find_lowest_rq(lab.cpu(7), p, For::Wakeup).is_some()
+    };
+    let missed = &["cpupri_top=missed"][..];
+    assert_eq!([97, 98, 99].map(|priority| find(priority, missed)), [true, false, false]);
+    assert_eq!([97, 98, 99].map(|priority| find(priority, &[])), [true; 3]);
+    assert!(find(98, &["cpupri_top=missed", "search=cpupri_locked"]));
+}
+
 /// The contract of all of them: strictly lower, the lowest level first, allowed CPUs only, none for a pinned
 /// task.
 #[test]
