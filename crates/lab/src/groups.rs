@@ -188,7 +188,8 @@ pub(crate) fn fit(setup: &mut Setup, kernel: &NamedKernel) -> Result<Vec<String>
     let release = kernel.nearest_release();
     if let Some(group) = setup.groups().first().filter(|_| release < FIRST_GROUPS) {
         let problem = format!(
-            "{} has no task groups: they exist since {FIRST_GROUPS}; replay the recording without its own (groups: flat)",
+            "{} has no task groups: they exist since {FIRST_GROUPS}; replay the recording without its own \
+             (groups: flat)",
             kernel.asked
         );
         return Err(Error::Group { group: group.name.clone(), problem });
