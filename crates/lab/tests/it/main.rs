@@ -5,7 +5,9 @@ mod experiments;
 mod groups;
 mod limits;
 mod oracle;
-mod validate;
+#[cfg(feature = "plots")]
+mod pictures;
 // Stored results are also texts.
 #[cfg(all(feature = "text", feature = "threads"))]
 mod reproduce;
+mod validate;
