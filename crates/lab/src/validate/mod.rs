@@ -1,8 +1,8 @@
 //! How true the simulator is: recorded runs, simulated again, figure by figure beside what was recorded.
 //!
-//! A reference ([`file`]) says what was recorded and what is wanted. Programs that are known run as loads
-//! ([`forward`]), traces are replayed on what recorded them ([`replay`]) and on something else of which
-//! there is a recording, too ([`transfer`]). What is wanted of many figures together says `bounds.toml`
+//! A reference (`file`) says what was recorded and what is wanted. Programs that are known run as loads
+//! (`forward`), traces are replayed on what recorded them (`replay`) and on something else of which
+//! there is a recording, too (`transfer`). What is wanted of many figures together says `bounds.toml`
 //! (`report::validate`). `validation/README.md` explains the files.
 
 mod band;

@@ -23,8 +23,8 @@ const LEVELS: usize = 101;
 /// Levels whose counts share a cache line in 6.1 (rt-class 10.1).
 const COUNTS_PER_LINE: u8 = 4;
 
-/// Levels of user priorities 98 and 99. The kernels that number two higher (from 3.2 on, up to about 3.15) take them
-/// for above all real-time ones, for which there is nothing to find (`cpupri_top=missed`).
+/// Levels of user priorities 98 and 99. The kernels that number two higher (from 3.2 on, up to about 3.15)
+/// take them for above all real-time ones, for which there is nothing to find (`cpupri_top=missed`).
 const TOP: core::ops::RangeInclusive<u8> = 98..=99;
 
 /// The level of a CPU or task of this priority.

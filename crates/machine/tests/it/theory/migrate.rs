@@ -1,5 +1,6 @@
-//! The rule by which rt-migrate-test passes: of N + 1 real-time tasks on N CPUs that are released together, the
-//! N highest start at once, and the lowest when the first of them is done; nobody runs before a higher one.
+//! The rule by which rt-migrate-test passes: of N + 1 real-time tasks on N CPUs that are released together,
+//! the N highest start at once, and the lowest when the first of them is done; nobody runs before a higher
+//! one.
 
 use super::{Periodic, jobs, responses, run};
 use crate::engine::{fifo, ms};
@@ -10,7 +11,8 @@ use scheduler::registry::PROFILES;
 const WORK: Nanos = Nanos(20_000_000);
 const ROUND: Nanos = Nanos(120_000_000);
 
-/// Kernels before 2.6.25 did not balance real-time tasks, or as the -rt series of 2007 did; the bases are none.
+/// Kernels before 2.6.25 did not balance real-time tasks, or as the -rt series of 2007 did; the bases are no
+/// kernels.
 fn balances(profile: &str) -> bool {
     !profile.starts_with("2.6.23") && !profile.starts_with("fair-base")
 }

@@ -17,7 +17,7 @@ rules! {
     CpupriTop cpupri_top "Does cpupri serve the two highest priorities?" "LinSched; rt-class 4.3" {
         Searched "searched" "Yes, as all others.",
         Missed "missed"
-            "No: for user priorities 98 and 99 it finds no CPU, so nobody places or pushes them (3.2 to about 3.15).",
+            "No: for user priorities 98 and 99 it finds no CPU; nobody places or pushes them (3.2 to 3.15).",
     }
     Topology topology
         "Does the search prefer CPUs near the task's last one?" "seed 002 item 1; rt-class 4.5" {
