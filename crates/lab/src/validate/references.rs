@@ -30,7 +30,8 @@ impl References {
         let own = |name: &str| Some(format!("{root}{name}")).filter(|path| listing.contains(path));
         let bounds = match own(BOUNDS_NAME) {
             Some(path) => bounds(&path, &sources::text(&path, files)?)?,
-            None => bounds(BOUNDS_NAME, BOUNDS_FILE)?,
+            // Why they are missed is known of the recordings that come with the program only.
+            None => without_reasons(bounds(BOUNDS_NAME, BOUNDS_FILE)?),
         };
         let rules = match own(RECORDINGS_NAME) {
             Some(path) => Rules::parse(&path, &sources::text(&path, files)?)?,
@@ -81,6 +82,11 @@ impl References {
             references,
         }
     }
+}
+
+fn without_reasons(mut bounds: Bounds) -> Bounds {
+    bounds.bound.iter_mut().for_each(|bound| bound.unreached = None);
+    bounds
 }
 
 fn bounds(path: &str, text: &str) -> Result<Bounds, Error> {

@@ -152,6 +152,18 @@ fn a_reference_of_ones_own_needs_no_code() {
     assert_eq!(validation.failures(), [""; 0]);
 }
 
+/// The reasons why our recordings miss the program's bounds are none for those of others.
+#[test]
+fn others_folders_have_the_programs_bounds_without_its_reasons() {
+    let mut files = own("");
+    files.remove("here/bounds.toml");
+    let bounds = |references: References| references.judged(Vec::new()).bounds;
+    let (theirs, ours) = (bounds(of_own(&files).expect("readable")), bounds(of_program()));
+    assert_eq!(theirs.len(), ours.len());
+    assert!(ours.iter().any(|bound| bound.unreached.is_some()));
+    assert!(theirs.iter().all(|bound| bound.unreached.is_none()));
+}
+
 #[test]
 fn what_is_missed_is_told_by_name() {
     let mut files = own("");
