@@ -111,7 +111,7 @@ pub(super) fn throttle<P: Platform>(rq: &mut RqGuard<'_, P>, unit: BwThrottle) {
 fn freeze<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let (me, group) = (rq.me, rq.fair.group);
     let was_hidden = me.group_queue(group, rq.cpu).bandwidth.is_hidden();
-    let entity = EntityId::of_group(me.k, group, rq.cpu);
+    let entity = EntityId::of_group(group, rq.cpu);
     let competes = me.task(entity.task()).on_rq.get();
     // What was hidden already does not count any more.
     let tasks = tasks_below(rq, group);
