@@ -181,7 +181,8 @@ pub struct RqState {
     pub rt: RtRq,
     /// The fair class's part: of several queues the one that is in front, which between paths is the root's.
     pub fair: Box<CfsRq>,
-    /// Its queues of the groups, by their numbers. (In boxes, so that two change places without being copied.)
+    /// Its queues of the groups, by their numbers. (In boxes, so that two change places without being
+    /// copied.)
     #[expect(clippy::vec_box)]
     pub(crate) groups: Vec<Box<CfsRq>>,
 }

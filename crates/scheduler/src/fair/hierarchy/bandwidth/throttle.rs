@@ -152,7 +152,7 @@ fn show<P: Platform>(rq: &mut RqGuard<'_, P>, tasks: &Tasks) {
     rq.set_nr_running(all);
     published.nr_idle_policy.set(rq, published.nr_idle_policy.get() + tasks.idle);
     published.nr_delayed.set(rq, published.nr_delayed.get() + tasks.delayed);
-    fair::note_overload(rq.me, all);
+    fair::note_overload(rq.me, rq.cpu, all);
     if tasks.all > 0 && rq.fair.h_nr_running == tasks.all {
         dl::fair_came(rq);
     }
