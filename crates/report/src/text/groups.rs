@@ -74,7 +74,12 @@ mod tests {
             isolated,
         };
         let parts = [part("0-1", None, false), part("4", None, true), part("2-3", Some("rt"), false)];
-        insta::assert_snapshot!(partitions(&parts), @"");
+        insta::assert_snapshot!(partitions(&parts), @r"
+        cpus partition  sched domains
+        0-1  (the rest) its own
+        4    isolcpus   none
+        2-3  rt         its own
+        ");
         assert_eq!(partitions(&[]), "");
     }
 
