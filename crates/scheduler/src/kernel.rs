@@ -7,7 +7,7 @@ use crate::mutex::MutexTable;
 use crate::partitions::{Division, Partitions};
 use crate::platform::{Access, Cost, Line, Platform};
 use crate::registry::{ClusterLevel, Config, DelayedCount, Feature};
-use crate::root_domain::{RootDomain, RootId};
+use crate::root_domain::RootDomain;
 use crate::rq::RunQueue;
 use crate::rt::Bandwidth;
 use crate::select::Cursors;
@@ -16,6 +16,7 @@ use crate::stats::bump;
 use crate::task::{Task, TaskTable};
 use crate::{CpuId, CpuMask, Cpusets, Event, Nanos, Nice, Pid, Policy, Reason, TaskId};
 use alloc::boxed::Box;
+use alloc::rc::Rc;
 use alloc::vec::Vec;
 
 /// One Linux scheduler: all its run queues, tasks, mutexes and settings.
@@ -44,9 +45,9 @@ pub struct Scheduler<P: Platform> {
     /// All CPUs.
     pub online: CpuMask,
     pub(crate) cursors: Cursors,
-    pub(crate) roots: Box<[RootDomain]>,
-    /// Of each CPU.
-    pub(crate) root_of: Box<[RootId]>,
+    pub(crate) roots: Box<[Rc<RootDomain>]>,
+    /// That of each CPU: it is looked up often.
+    pub(crate) root_of: Box<[Rc<RootDomain>]>,
     rqs: Box<[RunQueue]>,
     domains: Box<[Vec<SchedDomain>]>,
     llc: Box<[CpuMask]>,

@@ -4,6 +4,7 @@ use crate::domains::{SchedDomain, Topology, TopologyLevel, domains_by};
 use crate::root_domain::{RootDomain, RootId};
 use crate::{CpuId, CpuMask};
 use alloc::boxed::Box;
+use alloc::rc::Rc;
 use alloc::vec::Vec;
 
 /// Disjoint sets of CPUs. Within each there are sched domains; the CPUs that are in none are isolated.
@@ -38,8 +39,9 @@ impl Partitions {
 
 /// What follows for each CPU.
 pub(crate) struct Division {
-    pub roots: Box<[RootDomain]>,
-    pub root_of: Box<[RootId]>,
+    pub roots: Box<[Rc<RootDomain>]>,
+    /// Of each CPU.
+    pub root_of: Box<[Rc<RootDomain>]>,
     pub domains: Box<[Vec<SchedDomain>]>,
     /// With whom it shares a last-level cache, as far as its partition goes.
     pub llc: Box<[CpuMask]>,
@@ -61,12 +63,15 @@ impl Division {
             None => CpuMask::single(cpu),
         };
         let ids = || (0..cpus as u16).map(CpuId);
-        let root = |(number, span): (usize, &CpuMask)| RootDomain::new(RootId(number as u16), *span, cpus);
+        let root =
+            |(number, span): (usize, &CpuMask)| Rc::new(RootDomain::new(RootId(number as u16), *span, cpus));
+        let roots: Box<[Rc<RootDomain>]> = spans.iter().enumerate().map(root).collect();
+        let root_of = |cpu: CpuId| roots[part_of(cpu).unwrap_or(partitions.0.len())].clone();
         Division {
-            roots: spans.iter().enumerate().map(root).collect(),
-            root_of: ids().map(|cpu| RootId(part_of(cpu).unwrap_or(partitions.0.len()) as u16)).collect(),
+            root_of: ids().map(root_of).collect(),
             domains: domains_by(ids().map(|cpu| part_of(cpu).map(|part| &topologies[part]))),
             llc: ids().map(llc_of).collect(),
+            roots,
         }
     }
 }
@@ -120,7 +125,10 @@ mod tests {
         assert_eq!(spans(&division, 0), [mask(&[0, 1])], "one cache: no level above it");
         assert_eq!(spans(&division, 2), [mask(&[2, 3]), mask(&[2, 3, 4, 5, 6, 7])]);
         assert_eq!((division.llc[3], division.llc[6]), (mask(&[2, 3]), mask(&[4, 5, 6, 7])));
-        assert_eq!(division.root_of.iter().map(|root| root.0).collect::<Vec<_>>(), [0, 0, 1, 1, 1, 1, 1, 1]);
+        assert_eq!(
+            division.root_of.iter().map(|root| root.id.0).collect::<Vec<_>>(),
+            [0, 0, 1, 1, 1, 1, 1, 1]
+        );
         let groups: Vec<usize> =
             division.domains.iter().flatten().flat_map(|d| d.groups()).map(|g| g.number).collect();
         assert!(

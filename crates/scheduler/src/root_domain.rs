@@ -6,6 +6,7 @@ use crate::dl::DlDomain;
 use crate::rt::RtDomain;
 use crate::shared::Kept;
 use crate::{CpuId, CpuMask, Scheduler, platform::Platform};
+use alloc::rc::Rc;
 
 /// Which root domain: they count from 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -54,11 +55,11 @@ impl<P: Platform> Scheduler<P> {
     /// The root domain of `cpu`.
     #[inline]
     pub fn root_domain(&self, cpu: CpuId) -> &RootDomain {
-        &self.roots[self.root_of[cpu.index()].index()]
+        &self.root_of[cpu.index()]
     }
 
     /// All root domains.
-    pub fn root_domains(&self) -> &[RootDomain] {
+    pub fn root_domains(&self) -> &[Rc<RootDomain>] {
         &self.roots
     }
 }

@@ -48,8 +48,8 @@ const CPUPRI_COUNTS: usize = CPUPRI_LEVELS.div_ceil(4);
 /// Lines of which a root domain has one each; cpupri's come after them.
 const SINGLETONS: usize = 5;
 
-/// So many has a root domain.
-const OF_A_ROOT: usize = SINGLETONS + CPUPRI_LEVELS + CPUPRI_COUNTS;
+/// So many has a root domain; a power of two, which multiplies faster.
+const OF_A_ROOT: usize = (SINGLETONS + CPUPRI_LEVELS + CPUPRI_COUNTS).next_power_of_two();
 
 /// Where a line is among those of its root domain.
 #[inline(always)]
