@@ -9,13 +9,14 @@ const CORE: &str = "crates/scheduler/src/";
 
 /// Parts of the scheduler that may: the classes, the functions that match on them, what is checked of each,
 /// and the places where each keeps its state.
-const MAY: [&str; 11] = [
+const MAY: [&str; 12] = [
     "check/",
     "class/",
     "dl/",
     "fair/",
     "kernel.rs",
     "lib.rs",
+    "root_domain.rs",
     "rq.rs",
     "rt/",
     "task.rs",

@@ -1,13 +1,16 @@
-//! The task groups of an experiment: from words to groups of a machine.
+//! The task groups of an experiment, and its isolated CPUs: from words to groups and parts of a machine.
 
 use crate::error::Error;
 use crate::kernel::{NamedKernel, Release};
-use machine::{GroupOutcome, GroupSpec, QuotaSpec, Setup, TaskOrigin, TaskOutcome};
-use scheduler::{GroupId, Nanos};
-use schema::{ExperimentText, GroupLimit, GroupResult, GroupStat, GroupText, MemberText};
+use machine::{
+    GroupOutcome, GroupSpec, PartitionKind, PartitionOutcome, QuotaSpec, Setup, TaskOrigin, TaskOutcome,
+};
+use scheduler::{CpuMask, GroupId, Nanos};
+use schema::{ExperimentText, GroupLimit, GroupResult, GroupStat, GroupText, MemberText, PartitionResult};
 use suggest::suggest;
 use workload::groups::{Group, Member, Members, group_at, weight_of_shares};
 use workload::replay::TaskSelector;
+use workload::units;
 
 /// The first releases with something of groups (deadline-groups B5 to B7).
 const FIRST_GROUPS: Release = Release::new(2, 6, 24);
@@ -15,6 +18,8 @@ const FIRST_AUTOGROUP: Release = Release::new(2, 6, 38);
 const FIRST_LIMITS: Release = Release::new(3, 2, 0);
 const FIRST_BURSTS: Release = Release::new(5, 14, 0);
 const FIRST_IDLE: Release = Release::new(5, 15, 0);
+const FIRST_PARTITIONS: Release = Release::new(5, 0, 0);
+const FIRST_ISOLATED: Release = Release::new(6, 1, 0);
 
 /// Which task groups there are, and who is in them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -23,6 +28,28 @@ pub struct Groups {
     members: Vec<Member>,
     /// Whether each load has a group of its own, for tasks that are in no other.
     autogroup: bool,
+    /// CPUs in no sched domain, as they were written down.
+    isolcpus: Option<Isolcpus>,
+}
+
+/// CPUs that are isolated from the start.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Isolcpus {
+    text: String,
+    cpus: CpuMask,
+}
+
+/// Reads the list of `isolcpus=`: `2-3`, `domain,2-3`.
+///
+/// # Errors
+/// No list of CPUs, or a kind of isolation that is not modelled.
+pub fn isolcpus(text: &str) -> Result<String, String> {
+    let list = text.strip_prefix("domain,").unwrap_or(text);
+    let flags = ["nohz", "managed_irq"];
+    if let Some(flag) = flags.into_iter().find(|flag| list.split(',').any(|part| part == *flag)) {
+        return Err(format!("`{flag}` is not modelled (limit isolation); leave it out"));
+    }
+    units::cpu_list(list).map(|_| list.to_owned())
 }
 
 /// Reads `NAME`, or `NAME=FILE:VALUE,…`: `web=cpu.max:200000/100000,cpu.weight:300`.
@@ -32,8 +59,20 @@ pub struct Groups {
 pub fn group(word: &str) -> Result<GroupText, String> {
     let (name, settings) = word.split_once('=').unwrap_or((word, ""));
     let mut group = Group::new(name)?;
-    group.write(settings.split(',').filter(|setting| !setting.is_empty()))?;
+    group.write(words_of(settings).iter().map(String::as_str))?;
     Ok(text_of(&group))
+}
+
+/// The words between commas; a comma may also stand in a list of CPUs: `cpuset.cpus:0-1,4,cpu.weight:300`.
+fn words_of(settings: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for part in settings.split(',').filter(|part| !part.is_empty()) {
+        match words.last_mut().filter(|last| last.starts_with("cpuset.cpus:") && !part.contains(':')) {
+            Some(list) => list.extend([",", part]),
+            None => words.push(part.to_owned()),
+        }
+    }
+    words
 }
 
 /// Reads `NAME=TASK`: `web=nginx`, `web=cc*`.
@@ -91,7 +130,12 @@ impl Groups {
             made.settings().check().map_err(of)?;
             described.push(made);
         }
-        let groups = Groups { described, members: Vec::new(), autogroup: text.autogroup };
+        let isolcpus = text.isolcpus.as_ref().map(|text| match units::cpu_list(text) {
+            Ok(cpus) => Ok(Isolcpus { text: text.clone(), cpus }),
+            Err(problem) => Err(Error::Settings { word: format!("isolcpus={text}"), problem }),
+        });
+        let isolcpus = isolcpus.transpose()?;
+        let groups = Groups { described, members: Vec::new(), autogroup: text.autogroup, isolcpus };
         let member = |member: &MemberText| groups.member(member);
         Ok(Groups { members: text.members.iter().map(member).collect::<Result<_, _>>()?, ..groups })
     }
@@ -120,11 +164,12 @@ impl Groups {
             groups: self.described.iter().map(text_of).collect(),
             members: self.members.iter().map(member).collect(),
             autogroup: self.autogroup,
+            isolcpus: self.isolcpus.as_ref().map(|isolated| isolated.text.clone()),
             ..text
         }
     }
 
-    /// Whether the user says nothing of groups.
+    /// Whether the user says nothing of groups, nor of isolated CPUs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Groups::default()
@@ -144,6 +189,8 @@ impl Groups {
             (any(|group| group.settings().is_limited()), "cpu.max", FIRST_LIMITS),
             (any(|group| group.settings().has_burst()), "cpu.max.burst", FIRST_BURSTS),
             (any(|group| group.settings().is_idle()), "cpu.idle", FIRST_IDLE),
+            (any(is_partition), "cpuset.cpus.partition", FIRST_PARTITIONS),
+            (any(is_isolated), "cpuset.cpus.partition:isolated", FIRST_ISOLATED),
         ] {
             if let Some(group) = group.filter(|_| release < since) {
                 let problem = format!("{} has no {what}: it exists since {since}", kernel.asked);
@@ -157,6 +204,9 @@ impl Groups {
     pub(crate) fn make(&self, setup: &mut Setup) -> Members {
         for group in &self.described {
             group_at(setup, group.path(), &self.described);
+        }
+        if let Some(isolated) = &self.isolcpus {
+            setup.isolate(isolated.cpus);
         }
         let member = |member: &Member| (member.whom.clone(), group_at(setup, &member.group, &self.described));
         Members::new(self.members.iter().map(member).collect::<Vec<_>>())
@@ -233,6 +283,25 @@ fn above(group: &GroupOutcome, groups: &[GroupOutcome]) -> Option<Nanos> {
     Some(groups.get(group.spec.parent.index().checked_sub(1)?)?.usage)
 }
 
+/// How the machine was divided among these groups.
+pub(crate) fn partitions(parts: &[PartitionOutcome], groups: &[GroupOutcome]) -> Vec<PartitionResult> {
+    let name = |group: GroupId| Some(groups.get(group.index().checked_sub(1)?)?.spec.name.clone());
+    let part = |part: &PartitionOutcome| PartitionResult {
+        cpus: part.cpus.to_string(),
+        group: name(part.group),
+        isolated: part.isolated,
+    };
+    parts.iter().map(part).collect()
+}
+
+fn is_partition(group: &Group) -> bool {
+    group.settings().partition() != PartitionKind::Member
+}
+
+fn is_isolated(group: &Group) -> bool {
+    group.settings().partition() == PartitionKind::Isolated
+}
+
 fn result(group: &GroupOutcome, of_all: Nanos) -> GroupResult {
     let spec = &group.spec;
     let limit = group.quota.unwrap_or_default();
@@ -295,6 +364,24 @@ mod tests {
         assert_eq!(web.quota, Some(QuotaSpec { quota, period, burst: Nanos::ZERO }));
         assert_eq!(web.shares, 3072);
         assert_eq!(groups.said_in(ExperimentText::default()), experiment);
+    }
+
+    /// A comma separates files, and CPUs of a list.
+    #[test]
+    fn a_list_of_cpus_may_have_commas() {
+        let told = group("rt=cpuset.cpus:2-3,5,cpuset.cpus.partition:root,cpu.weight:300").expect("legal");
+        assert_eq!(told.settings, ["cpuset.cpus:2-3,5", "cpuset.cpus.partition:root", "cpu.weight:300"]);
+        assert!(group("rt=cpuset.cpus:2-x").is_err() && group("rt=cpu.weight:3,4").is_err());
+    }
+
+    #[test]
+    fn what_is_isolated_is_a_list_of_cpus() {
+        assert_eq!(isolcpus("domain,2-3"), Ok("2-3".to_owned()));
+        assert!(isolcpus("nohz,2").is_err_and(|problem| problem.contains("not modelled")));
+        assert!(isolcpus("two").is_err() && isolcpus("").is_err());
+        let text = ExperimentText { isolcpus: Some("2-3".to_owned()), ..ExperimentText::default() };
+        let groups = Groups::of_text(&text).expect("legal");
+        assert!(!groups.is_empty() && groups.said_in(ExperimentText::default()) == text);
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub struct Settings {
     pub members: Vec<MemberText>,
     /// Whether each load has a group of its own: `sched_autogroup_enabled=1`.
     pub autogroup: Option<bool>,
+    /// CPUs in no sched domain: `isolcpus=2-3`.
+    pub isolcpus: Option<String>,
     /// Everything else: `NO_RT_PUSH_IPI`, `search=linear`, `2s:RT_PUSH_IPI`.
     pub changes: Vec<Change>,
 }
@@ -71,6 +73,10 @@ impl Settings {
                 self.members.push(groups::member(value).map_err(|problem| bad(word, &problem))?);
                 Ok(())
             }
+            Some(("isolcpus", value)) => {
+                self.isolcpus = Some(groups::isolcpus(value).map_err(|problem| bad(word, &problem))?);
+                Ok(())
+            }
             _ if let Some(autogroup) = groups::autogroup(word) => {
                 self.autogroup = Some(autogroup);
                 Ok(())
@@ -101,6 +107,7 @@ impl Settings {
             groups: groups::on_top(&self.groups, &text.groups),
             members: text.members.iter().chain(&self.members).cloned().collect(),
             autogroup: self.autogroup.unwrap_or(text.autogroup),
+            isolcpus: self.isolcpus.clone().or_else(|| text.isolcpus.clone()),
             ..text.clone()
         }
     }

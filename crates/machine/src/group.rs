@@ -1,7 +1,7 @@
 //! Task groups as a setup asks for them, and what became of them (deadline-groups B).
 
 use crate::outcome::RunError;
-use scheduler::{GroupId, Nanos};
+use scheduler::{CpuMask, GroupId, Nanos};
 
 /// A task group to be.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -17,12 +17,36 @@ pub struct GroupSpec {
     pub idle: bool,
     /// `cpu.max`; `None`: no limit.
     pub quota: Option<QuotaSpec>,
+    /// `cpuset.cpus`; `None`: those of its parent.
+    pub cpus: Option<CpuMask>,
+    /// `cpuset.cpus.partition`.
+    pub partition: PartitionKind,
+}
+
+/// What a group's cpuset is to the sched domains (deadline-groups B10).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum PartitionKind {
+    /// Nothing: it narrows the affinity of its tasks.
+    #[default]
+    Member,
+    /// Its CPUs balance among each other and with nobody else.
+    Root,
+    /// Its CPUs are in no sched domain.
+    Isolated,
 }
 
 impl GroupSpec {
     /// A group of the root with the default weight and no limit.
     pub fn new(name: impl Into<String>) -> GroupSpec {
-        GroupSpec { name: name.into(), parent: GroupId::ROOT, shares: 1024, idle: false, quota: None }
+        GroupSpec {
+            name: name.into(),
+            parent: GroupId::ROOT,
+            shares: 1024,
+            idle: false,
+            quota: None,
+            cpus: None,
+            partition: PartitionKind::Member,
+        }
     }
 }
 

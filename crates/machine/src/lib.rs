@@ -1,6 +1,7 @@
 //! Simulated hardware: virtual time, events, CPUs, interrupts, timers, caches and lock timing.
 
 mod behaviour;
+mod cpusets;
 mod engine;
 mod fixed;
 mod group;
@@ -19,10 +20,11 @@ mod told;
 mod window;
 
 pub use behaviour::{Behaviour, Env, ForkKind, TaskCounters, TaskSpec};
+pub use cpusets::PartitionOutcome;
 #[doc(hidden)]
 pub use engine::bare_engine;
 pub use engine::{Machine, RunOptions, TimedSetting, Tracing};
-pub use group::{GroupOutcome, GroupSpec, QuotaOutcome, QuotaSpec};
+pub use group::{GroupOutcome, GroupSpec, PartitionKind, QuotaOutcome, QuotaSpec};
 pub use objects::{
     Backoff, BarrierId, ChannelId, ChannelSpec, DeviceId, DeviceSpec, FutexId, Objects, Room, SpinlockId,
 };

@@ -1,6 +1,7 @@
 //! What a run leaves behind: counters, records, errors.
 
 use crate::behaviour::TaskCounters;
+use crate::cpusets::PartitionOutcome;
 use crate::group::GroupOutcome;
 use crate::objects::Objects;
 use crate::snapshot::{Snapshot, TaskSnapshot};
@@ -25,6 +26,8 @@ pub struct Outcome {
     pub cpus: Vec<CpuResult>,
     /// Every task group of the setup, in its order.
     pub groups: Vec<GroupOutcome>,
+    /// The parts of the machine, if it is divided (deadline-groups B10).
+    pub partitions: Vec<PartitionOutcome>,
     /// Machine-wide counters.
     pub totals: Totals,
     /// How often each decision fell for each reason that occurred.
@@ -192,6 +195,26 @@ pub enum RunError {
         asked: CpuMask,
         /// How many CPUs there are.
         cpus: usize,
+    },
+    /// A task asks for CPUs of which its cpuset has none.
+    #[error("task {comm} ({pid}) asks for CPUs {asked}, but its cpuset has {cpus} (EINVAL)")]
+    OutsideCpuset {
+        /// Which task.
+        pid: Pid,
+        /// Its name.
+        comm: Box<str>,
+        /// What was asked.
+        asked: Box<CpuMask>,
+        /// What it may use.
+        cpus: Box<CpuMask>,
+    },
+    /// CPUs that cannot be isolated.
+    #[error("isolcpus={cpus}: {why}")]
+    Isolation {
+        /// Which.
+        cpus: CpuMask,
+        /// What is wrong with them.
+        why: String,
     },
     /// A task group that the kernel refuses.
     #[error("task group {name}: {why}")]

@@ -6,7 +6,7 @@ use crate::objects::{Backoff, BarrierId, ChannelId, ChannelSpec, DeviceId, Devic
 use crate::paths::WakePaths;
 use crate::softirq::SoftirqSpec;
 use scheduler::mutex::MutexKind;
-use scheduler::{CpuId, GroupId, MutexId, Nanos, Pid, TaskId};
+use scheduler::{CpuId, CpuMask, GroupId, MutexId, Nanos, Pid, TaskId};
 
 /// Pid of the first task that a setup spawns; later ones count up.
 pub const FIRST_PID: i32 = 1000;
@@ -23,6 +23,7 @@ pub struct Setup {
     pub(crate) spinlocks: Vec<Backoff>,
     pub(crate) devices: Vec<DeviceSpec>,
     pub(crate) groups: Vec<GroupSpec>,
+    pub(crate) isolcpus: CpuMask,
     pub(crate) outside: Vec<Outside>,
     pub(crate) softirqs: Vec<SoftirqSpec>,
     pub(crate) ticks_at: Vec<Option<Nanos>>,
@@ -93,6 +94,7 @@ impl Setup {
             spinlocks: Vec::new(),
             devices: Vec::new(),
             groups: Vec::new(),
+            isolcpus: CpuMask::EMPTY,
             outside: Vec::new(),
             softirqs: Vec::new(),
             ticks_at: Vec::new(),
@@ -167,6 +169,11 @@ impl Setup {
         self.groups.push(spec);
         // The root is the first of the table.
         GroupId(self.groups.len() as u32)
+    }
+
+    /// Keeps these CPUs out of all sched domains from the start (isolcpus=): tasks get there by asking only.
+    pub fn isolate(&mut self, cpus: CpuMask) {
+        self.isolcpus = cpus;
     }
 
     /// The groups so far, in the order of their ids.

@@ -1,4 +1,4 @@
-//! Sched domains and the root domain's static side, built from a topology (fair-class 8.1).
+//! Sched domains, built from a topology (fair-class 8.1).
 
 use crate::Nanos;
 use crate::registry::LbParams;
@@ -323,12 +323,23 @@ impl Default for BalanceState {
     }
 }
 
-/// The chain of domains of every CPU, smallest domain first. Partitions are shared: a flat machine of 512
-/// CPUs has one of 512 groups, not 512 of them.
+/// The chain of domains of every CPU of a machine in one piece, smallest domain first.
 pub fn domains_of(topology: &Topology) -> Box<[Vec<SchedDomain>]> {
+    domains_by(core::iter::repeat_n(Some(topology), topology.cpus))
+}
+
+/// The chain of domains of every CPU, smallest domain first, by the topology that holds for it; a CPU
+/// without one has none. Partitions are shared: a flat machine of 512 CPUs has one of 512 groups, not 512
+/// of them.
+pub(crate) fn domains_by<'t>(
+    topologies: impl Iterator<Item = Option<&'t Topology>>,
+) -> Box<[Vec<SchedDomain>]> {
     let mut partitions = Vec::new();
-    let cpus = (0..topology.cpus as u16).map(CpuId);
-    cpus.map(|cpu| chain_of(topology, cpu, &mut partitions)).collect()
+    let mut chain = |(cpu, topology): (usize, Option<&Topology>)| match topology {
+        Some(topology) => chain_of(topology, CpuId(cpu as u16), &mut partitions),
+        None => Vec::new(),
+    };
+    topologies.enumerate().map(&mut chain).collect()
 }
 
 /// A partition that was already built: of a span, by the spans of a level (`None`: single CPUs).

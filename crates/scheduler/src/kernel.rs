@@ -1,19 +1,22 @@
 //! The scheduler as a whole, and the executing CPU that every path carries along.
 
-use crate::dl::DlRoot;
-use crate::domains::{SchedDomain, Topology, domains_of};
+use crate::dl::DlCpus;
+use crate::domains::{SchedDomain, Topology};
 use crate::fair::{FairRoot, Groups};
 use crate::mutex::MutexTable;
+use crate::partitions::{Division, Partitions};
 use crate::platform::{Access, Cost, Line, Platform};
 use crate::registry::{ClusterLevel, Config, DelayedCount, Feature};
+use crate::root_domain::RootDomain;
 use crate::rq::RunQueue;
-use crate::rt::RootDomain;
+use crate::rt::Bandwidth;
 use crate::select::Cursors;
 use crate::shared::Kept;
 use crate::stats::bump;
 use crate::task::{Task, TaskTable};
-use crate::{CpuId, CpuMask, Event, Nanos, Nice, Pid, Policy, Reason, TaskId};
+use crate::{CpuId, CpuMask, Cpusets, Event, Nanos, Nice, Pid, Policy, Reason, TaskId};
 use alloc::boxed::Box;
+use alloc::rc::Rc;
 use alloc::vec::Vec;
 
 /// One Linux scheduler: all its run queues, tasks, mutexes and settings.
@@ -27,19 +30,24 @@ pub struct Scheduler<P: Platform> {
     pub tasks: TaskTable,
     /// Every mutex.
     pub mutexes: MutexTable,
-    /// RT overload, cpupri and the push walker.
-    pub root_domain: RootDomain,
-    /// Deadline bandwidth, overload and cpudl.
-    pub dl_root: DlRoot,
+    /// How much real-time tasks may use.
+    pub rt_bandwidth: Bandwidth,
+    /// Deadline bandwidth, timers and servers of each CPU.
+    pub dl_cpus: DlCpus,
     /// What fair balancing shares between CPUs.
     pub fair_root: FairRoot,
     /// Task groups.
     pub groups: Groups,
+    /// Which CPUs their tasks may use.
+    pub cpusets: Cpusets,
     /// Totals since the start.
     pub totals: Totals,
     /// All CPUs.
     pub online: CpuMask,
     pub(crate) cursors: Cursors,
+    pub(crate) roots: Box<[Rc<RootDomain>]>,
+    /// That of each CPU: it is looked up often.
+    pub(crate) root_of: Box<[Rc<RootDomain>]>,
     rqs: Box<[RunQueue]>,
     domains: Box<[Vec<SchedDomain>]>,
     llc: Box<[CpuMask]>,
@@ -85,11 +93,18 @@ impl Totals {
 }
 
 impl<P: Platform> Scheduler<P> {
-    /// A scheduler for a machine; every CPU runs its idle task. `expected_tasks` more have their slots ready.
+    /// A scheduler for a machine that is divided so; every CPU runs its idle task. `expected_tasks` more have
+    /// their slots ready.
     ///
     /// # Panics
     /// With no CPU, or more than [`CpuId::LIMIT`]: the machine file's reader refuses those.
-    pub fn new(platform: P, config: Config, topology: &Topology, expected_tasks: usize) -> Scheduler<P> {
+    pub fn new(
+        platform: P,
+        config: Config,
+        topology: &Topology,
+        partitions: &Partitions,
+        expected_tasks: usize,
+    ) -> Scheduler<P> {
         let cpus = topology.cpus;
         assert!((1..=CpuId::LIMIT).contains(&cpus), "1 to {} CPUs, not {cpus}", CpuId::LIMIT);
         let tasks = TaskTable::with_room_for(cpus + expected_tasks);
@@ -102,24 +117,26 @@ impl<P: Platform> Scheduler<P> {
             ClusterLevel::On => topology.clone(),
             ClusterLevel::Off => topology.without_clusters(),
         };
-        let topology = &seen;
-        let domains = domains_of(topology);
+        let Division { roots, root_of, domains, llc } = Division::of(&seen, partitions);
         Scheduler {
             platform,
             config,
             tasks,
             mutexes: MutexTable::default(),
-            root_domain: RootDomain::new(cpus),
-            dl_root: DlRoot::new(cpus),
-            fair_root: FairRoot::new(topology, &domains),
+            rt_bandwidth: Bandwidth::new(cpus),
+            dl_cpus: DlCpus::new(cpus),
+            fair_root: FairRoot::new(&seen, &domains, &llc),
             groups: Groups::default(),
+            cpusets: Cpusets::default(),
             totals: Totals::default(),
             online: CpuMask::first_n(cpus),
             cursors: Cursors::new(cpus),
+            roots,
+            root_of,
             rqs: ids().map(|c| RunQueue::new(c, TaskId(u32::from(c.0)))).collect(),
             domains,
-            llc: ids().map(|c| topology.llc_span(c)).collect(),
-            cache_ids: ids().map(|c| topology.llc_span(c).first().unwrap_or(c)).collect(),
+            cache_ids: ids().map(|c| llc[c.index()].first().unwrap_or(c)).collect(),
+            llc,
         }
     }
 
@@ -148,12 +165,19 @@ impl<P: Platform> Scheduler<P> {
         &self.domains[cpu.index()]
     }
 
-    /// Whether two CPUs share a last-level cache.
+    /// Whether a CPU is in no sched domain (on_null_domain): it balances with nobody. A machine of one
+    /// CPU has nobody to balance with, which is another matter.
+    #[inline]
+    pub(crate) fn is_on_null_domain(&self, cpu: CpuId) -> bool {
+        self.domains(cpu).is_empty() && self.cpus() > 1
+    }
+
+    /// Whether two CPUs share a last-level cache, as far as the partition of the first one goes.
     pub fn cpus_share_cache(&self, a: CpuId, b: CpuId) -> bool {
         self.llc[a.index()].contains(b)
     }
 
-    /// The CPUs that share a last-level cache with `cpu`, itself included.
+    /// The CPUs of its partition that share a last-level cache with `cpu`, itself included.
     pub fn llc_span(&self, cpu: CpuId) -> CpuMask {
         self.llc[cpu.index()]
     }

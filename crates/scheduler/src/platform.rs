@@ -1,7 +1,7 @@
 //! The only seam between the scheduler and the world: a clock, locks that take time, costs, interrupts,
 //! events.
 
-use crate::{CpuId, Event, MutexId, Nanos, TaskId, ThisCpu};
+use crate::{CpuId, Event, MutexId, Nanos, RootId, TaskId, ThisCpu};
 use core::future::Future;
 
 /// What the scheduler runs on. The machine crate implements it with simulated hardware; unit tests with locks
@@ -101,8 +101,8 @@ pub enum Lock {
     Pi(TaskId),
     /// A mutex's wait_lock.
     MutexWait(MutexId),
-    /// The root domain's rto_lock (rt-class 6.4).
-    Rto,
+    /// A root domain's rto_lock (rt-class 6.4).
+    Rto(RootId),
     /// The walker lock in a run queue (rt-class 6.3).
     PushWalker(CpuId),
 }
@@ -112,6 +112,17 @@ pub enum Lock {
 pub enum Line {
     /// What a run queue publishes beside its lock: curr, highest_prio, next, load.
     Rq(CpuId),
+    /// One of a root domain.
+    Root(RootId, RootLine),
+    /// A CPU's list of queued remote wakeups.
+    WakeList(CpuId),
+    /// A task's structure.
+    Task(TaskId),
+}
+
+/// A cache line of a root domain.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RootLine {
     /// rto_count and rto_mask.
     Rto,
     /// dlo_count and dlo_mask.
@@ -126,10 +137,6 @@ pub enum Line {
     CpupriActive,
     /// rto_loop_next and the gate (2017). A source CPU's walker flags (2015) lie on its [`Line::Rq`].
     PushRequest,
-    /// A CPU's list of queued remote wakeups.
-    WakeList(CpuId),
-    /// A task's structure.
-    Task(TaskId),
 }
 
 /// How a line is used.

@@ -14,6 +14,7 @@ use crate::shared::{Proof, Residence, RqLock, Shared, Wakefulness};
 use crate::stats::CpuCounts;
 use crate::stop::Stopper;
 use crate::{CpuId, GroupId, Nanos, Prio, Reason, TaskId, ThisCpu};
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::cell::{RefCell, RefMut};
@@ -179,9 +180,11 @@ pub struct RqState {
     /// The real-time class's part.
     pub rt: RtRq,
     /// The fair class's part: of several queues the one that is in front, which between paths is the root's.
-    pub fair: CfsRq,
-    /// Its queues of the groups, by their numbers.
-    pub(crate) groups: Vec<CfsRq>,
+    pub fair: Box<CfsRq>,
+    /// Its queues of the groups, by their numbers. (In boxes, so that two change places without being
+    /// copied.)
+    #[expect(clippy::vec_box)]
+    pub(crate) groups: Vec<Box<CfsRq>>,
 }
 
 impl RunQueue {
@@ -226,7 +229,7 @@ impl RunQueue {
                 hrtick: None,
                 dl: DlRq::default(),
                 rt: RtRq::default(),
-                fair: CfsRq::default(),
+                fair: Box::default(),
                 groups: Vec::new(),
             }),
         }
@@ -234,7 +237,7 @@ impl RunQueue {
 
     /// A group more, before the machine runs.
     pub(crate) fn create_group(&mut self, group: GroupId) {
-        self.state.get_mut().groups.push(CfsRq::of_group(group));
+        self.state.get_mut().groups.push(Box::new(CfsRq::of_group(group)));
     }
 
     /// The protected state, for checkers and reports; `None` while some path holds the lock.

@@ -170,12 +170,17 @@ struct GroupEntities(Vec<Box<[Task]>>);
 
 impl GroupEntities {
     const BIT: u32 = 1 << 31;
+    /// So many of the lowest bits name the CPU, those above it the group.
+    const CPU_BITS: u32 = CpuId::LIMIT.ilog2();
 
-    fn get(&self, id: TaskId, cpus: usize) -> &Task {
-        let number = (id.0 & !Self::BIT) as usize;
-        &self.0[number / cpus][number % cpus]
+    #[inline]
+    fn get(&self, id: TaskId) -> &Task {
+        let cpu = id.0 as usize & (CpuId::LIMIT - 1);
+        &self.0[id.group().index() - 1][cpu]
     }
 }
+
+const _: () = assert!(CpuId::LIMIT.is_power_of_two());
 
 impl TaskId {
     /// Whether it stands for a group, and is no task.
@@ -184,15 +189,16 @@ impl TaskId {
         self.0 & GroupEntities::BIT != 0
     }
 
-    /// The entity of a group, other than the root, on a CPU of a machine with so many.
+    /// The entity of a group, other than the root, on a CPU.
     #[inline]
-    pub(crate) fn of_group(group: GroupId, cpu: CpuId, cpus: usize) -> TaskId {
-        TaskId(GroupEntities::BIT | ((group.index() - 1) * cpus + cpu.index()) as u32)
+    pub(crate) fn of_group(group: GroupId, cpu: CpuId) -> TaskId {
+        TaskId(GroupEntities::BIT | (group.0 - 1) << GroupEntities::CPU_BITS | u32::from(cpu.0))
     }
 
-    /// The group that it stands for, on a machine with so many CPUs.
-    pub(crate) fn group(self, cpus: usize) -> GroupId {
-        GroupId((self.0 & !GroupEntities::BIT) / cpus as u32 + 1)
+    /// The group that it stands for.
+    #[inline]
+    pub(crate) fn group(self) -> GroupId {
+        GroupId(((self.0 & !GroupEntities::BIT) >> GroupEntities::CPU_BITS) + 1)
     }
 }
 
@@ -219,7 +225,7 @@ impl TaskTable {
     #[inline(never)]
     fn behind_base(&self, id: TaskId) -> &Task {
         if id.is_of_group() {
-            return self.entities.get(id, self.entities.0[0].len());
+            return self.entities.get(id);
         }
         self.slots.behind_base(id.0)
     }

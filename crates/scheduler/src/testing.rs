@@ -12,8 +12,8 @@ use crate::stop::{cpu_stopper_thread, create_stopper, migration_cpu_stop};
 use crate::tick::{hrtick, scheduler_tick};
 use crate::wakeup::{WakeFlags, sched_ttwu_pending, try_to_wake_up};
 use crate::{
-    CpuId, CpuMask, Event, Nanos, Nice, Pid, Policy, Reason, RtPriority, Scheduler, TaskId, TaskState,
-    ThisCpu, Topology, fair, rt,
+    CpuId, CpuMask, Event, Nanos, Nice, Partitions, Pid, Policy, Reason, RtPriority, Scheduler, TaskId,
+    TaskState, ThisCpu, Topology, fair, rt,
 };
 pub use race::{Dice, RacePath};
 
@@ -175,11 +175,16 @@ impl Lab {
     }
 
     pub fn on(topology: &Topology, profile: &str, settings: &[&str]) -> Lab {
+        Lab::divided(topology, &Partitions::whole(topology.cpus), profile, settings)
+    }
+
+    /// The same on a machine that is divided so.
+    pub fn divided(topology: &Topology, partitions: &Partitions, profile: &str, settings: &[&str]) -> Lab {
         let config = Config::of_profile(profile).expect("a known profile");
         for setting in settings {
             config.set(setting).expect("a legal setting");
         }
-        let k = Scheduler::new(TestPlatform::default(), config, topology, 0);
+        let k = Scheduler::new(TestPlatform::default(), config, topology, partitions, 0);
         let past = RefCell::new(Past::of(&k));
         Lab { k, next_pid: Cell::new(1), past }
     }

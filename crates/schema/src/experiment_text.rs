@@ -31,6 +31,9 @@ pub struct ExperimentText {
     /// in no other group.
     #[serde(skip_serializing_if = "is_default")]
     pub autogroup: bool,
+    /// CPUs in no sched domain (`isolcpus=`): `2-3`, `1,4-7`. Tasks get there by asking for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub isolcpus: Option<String>,
     /// Everything random derives from it.
     pub seed: u64,
     /// Simulated time, nanoseconds, above 0. Without it the run lasts as long as its loads.
@@ -64,6 +67,7 @@ impl Default for ExperimentText {
             groups: Vec::new(),
             members: Vec::new(),
             autogroup: false,
+            isolcpus: None,
             seed: 1,
             duration_ns: None,
             stretch: None,

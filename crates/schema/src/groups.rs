@@ -15,7 +15,7 @@ pub struct GroupText {
     pub name: String,
     /// What is written into the files of its cgroup, one after the other, microseconds as there:
     /// `cpu.max:200000/100000`, `cpu.max.burst:50000`, `cpu.weight:300`, `cpu.weight.nice:-5`,
-    /// `cpu.shares:2048`, `cpu.idle:1`.
+    /// `cpu.shares:2048`, `cpu.idle:1`; `cpuset.cpus:2-3`, `cpuset.cpus.partition:isolated`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<String>,
 }
@@ -30,6 +30,21 @@ pub struct MemberText {
     /// A name, a pattern of names or a pid; the name is that with which a task begins, in a recording any of
     /// its names.
     pub task: String,
+}
+
+/// A part of a divided machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PartitionResult {
+    /// Its CPUs: `0-1,4`.
+    pub cpus: String,
+    /// Path of the group whose partition it is (`cpuset.cpus.partition`); absent of what those leave, and of
+    /// `isolcpus`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// Whether its CPUs are in no sched domain: nothing balances them.
+    pub isolated: bool,
 }
 
 /// What a task group came to.

@@ -55,7 +55,7 @@ pub use experiment_text::{
     RtAppDialect, Stretch, WakeupCosts,
 };
 pub use figures::{Field, Figure, Fold, Row};
-pub use groups::{GroupLimit, GroupResult, GroupStat, GroupText, MemberText};
+pub use groups::{GroupLimit, GroupResult, GroupStat, GroupText, MemberText, PartitionResult};
 pub use histogram::{Histogram, Precision};
 pub use ids::{CpuId, Nanos, Pid, Prio};
 pub use inspect::{

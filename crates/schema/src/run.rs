@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CpuResult, ExperimentText, GroupResult, LoadResult, ReplayFidelity, RunSchema, TaskResult, Totals, json,
+    CpuResult, ExperimentText, GroupResult, LoadResult, PartitionResult, ReplayFidelity, RunSchema,
+    TaskResult, Totals, json,
 };
 
 /// The result of one run, from `schedlab run --format json`.
@@ -40,6 +41,10 @@ pub struct RunResult {
     /// Every task group, those above others before them, of the whole run; absent where there is none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<GroupResult>,
+    /// The parts of a divided machine: each has a root domain of its own, and tasks do not go from one to
+    /// another by themselves. Absent where it is in one piece.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub partitions: Vec<PartitionResult>,
     /// Sums over the whole machine.
     pub totals: Totals,
     /// What the loads themselves report, in the order in which they were given.

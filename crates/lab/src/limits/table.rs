@@ -143,8 +143,10 @@ pub(super) const LIMITS: &[Limit] = &[
         effect: Effect::Large,
         missing: "The control groups of a recording that does not tell them, as none but those of schedlab \
                   record do: its tasks compete in one flat group, and no limit stops them, unless group and in \
-                  say which there were. Of groups that are there: cpusets and their partitions, clamps of \
-                  utilisation, groups of real-time tasks, moves from group to group during a run.",
+                  say which there were. Of groups that are there: the cpusets of a recording, clamps of \
+                  utilisation, groups of real-time tasks, moves from group to group during a run. Of cpusets: \
+                  changes during a run, cpuset.cpus.exclusive and remote partitions (6.7 on), \
+                  sched_load_balance of version 1.",
         changes: "Shares between containers or services that a recording had, and every delay that a limit \
                   causes. Measured once: a recording with a limit replays 14 % off without groups, 1 % with \
                   them.",
@@ -305,8 +307,11 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "isolation",
         effect: Effect::Medium,
-        missing: "isolcpus, nohz_full, housekeeping CPUs, affinities of interrupts.",
-        changes: "Machines that are tuned for real time; affinities of tasks (cyclictest -a) imitate a part. \
+        missing: "nohz_full and isolcpus=nohz,managed_irq: a CPU with one task ticks on, and timers, unbound \
+                  kernel threads and interrupts stay on all CPUs. isolcpus and partitions of cpusets are \
+                  there: no balancing, no task without an affinity, root domains of their own; random \
+                  stretches with interrupts off and threads bound to a CPU disturb isolated CPUs like others.",
+        changes: "Machines that are tuned for real time: their isolated CPUs are disturbed more often here. \
                   Not measured.",
         profiles: ALL,
         source: "deadline-groups B10",
@@ -316,7 +321,7 @@ pub(super) const LIMITS: &[Limit] = &[
         effect: Effect::Medium,
         missing: "A recorded task of SCHED_DEADLINE runs as SCHED_FIFO 99, because no event of a recording tells \
                   its parameters. Of the class itself: the overrun signal, the timer that ends a budget exactly \
-                  (HRTICK_DL, on in 7.x), budgets by capacity and frequency, several root domains, and run time charged to the real-time throttling of kernels before \
+                  (HRTICK_DL, on in 7.x), budgets by capacity and frequency, and run time charged to the real-time throttling of kernels before \
                   6.12; the limits of its periods hold before 5.4, too.",
         changes: "Everything beside such a recorded task, which is never throttled. Not measured.",
         profiles: SINCE_4_0,

@@ -68,6 +68,7 @@ pub(crate) fn assemble(parts: &Parts<'_>) -> RunResult {
         tasks: tasks::results(figures.tasks, &replay::tasks(parts.loads), figures.end),
         cpus: figures.cpus.to_vec(),
         groups: groups::results(&outcome.groups, &outcome.tasks),
+        partitions: groups::partitions(&outcome.partitions, &outcome.groups),
         totals: *figures.totals,
         loads: loads(parts),
         replay,

@@ -7,6 +7,7 @@ use super::record::{Recorder, Tracing, Watch};
 use super::userland::process::{Newcomer, as_new_task, note_start};
 use super::userland::{Family, Userland};
 use crate::behaviour::{Behaviour, Env, TaskSpec};
+use crate::cpusets::divide;
 use crate::group::{GroupSpec, QuotaSpec};
 use crate::outcome::{Outcome, RunError, TaskOrigin, TaskOutcome};
 use crate::rng::{Purpose, Rng};
@@ -78,7 +79,7 @@ impl Machine {
     ///
     /// # Errors
     /// A task without a CPU to run on or in a group that there is not, a group with a limit that the kernel
-    /// refuses, or a duration of zero.
+    /// refuses, CPUs that cannot be divided so, or a duration of zero.
     pub fn new(
         spec: MachineSpec,
         config: Config,
@@ -94,7 +95,13 @@ impl Machine {
         let mut spawns = std::mem::take(&mut setup.tasks);
         let first_kthread = spawns.len();
         spawns.extend(background);
+        let groups = std::mem::take(&mut setup.groups);
+        for (number, spec) in groups.iter().enumerate() {
+            spec.check(number)?;
+        }
+        let division = divide(cpus, &groups, &setup.isolcpus)?;
         let hw = Hw::new(Parts {
+            root_domains: division.partitions.root_domains(cpus),
             spawned: spawns.len(),
             recorder: Recorder::new(cpus, cpus + spawns.len(), options.trace),
             lock_kind: config.rules.lock_kind.get(),
@@ -104,15 +111,15 @@ impl Machine {
             idle_monitor: if setup.cpu_dma_latency_held { IdleMonitor::Poll } else { spec.idle_monitor },
             spec,
         });
-        let mut k = Scheduler::new(hw, config, &topology, spawns.len() + cpus);
-        let groups = std::mem::take(&mut setup.groups);
+        let mut k = Scheduler::new(hw, config, &topology, &division.partitions, spawns.len() + cpus);
+        k.cpusets = division.cpusets;
         for (number, spec) in groups.iter().enumerate() {
-            spec.check(number)?;
             k.create_group(as_params(spec, options.seed, number as u64));
         }
         let sim = Sim {
             k,
             groups,
+            partitions: division.outcome,
             user: Userland::new(&mut setup, options.seed, spawns.len()),
             observed: Observed::new(options.snapshots.clone()),
             surroundings: Surroundings {
@@ -305,6 +312,7 @@ impl Sim {
             events: totals.wakeups + totals.context_switches,
             tasks,
             groups: view.group_outcomes(&self.groups, end),
+            partitions: self.partitions.clone(),
             cpus: view.cpu_results(end),
             totals,
             decisions: view.decisions().filter(|d| d.count > 0).collect(),

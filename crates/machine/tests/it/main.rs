@@ -7,6 +7,7 @@ mod groups;
 mod idle;
 mod interrupt_time;
 mod log;
+mod partitions;
 mod paths;
 mod pi_spin;
 mod preemption;

@@ -2,7 +2,7 @@
 
 use super::table::{Align, Table};
 use crate::numbers::{count_u64, duration_ns, exact_duration};
-use schema::{GroupLimit, GroupResult};
+use schema::{GroupLimit, GroupResult, PartitionResult};
 
 /// What each group was to get, what it got, and what its limit did, under the names of `cpu.stat`.
 #[must_use]
@@ -41,6 +41,22 @@ pub fn groups(groups: &[GroupResult]) -> String {
     table.render()
 }
 
+/// How the machine is divided.
+#[must_use]
+pub fn partitions(partitions: &[PartitionResult]) -> String {
+    if partitions.is_empty() {
+        return String::new();
+    }
+    let mut table =
+        Table::new(&[("cpus", Align::Left), ("partition", Align::Left), ("sched domains", Align::Left)]);
+    for PartitionResult { cpus, group, isolated } in partitions {
+        let name =
+            group.clone().unwrap_or_else(|| if *isolated { "isolcpus" } else { "(the rest)" }.to_owned());
+        table.row([cpus.clone(), name, if *isolated { "none" } else { "its own" }.to_owned()]);
+    }
+    table.render()
+}
+
 fn limit(max: GroupLimit) -> String {
     format!("{}/{}", exact_duration(max.quota_ns), exact_duration(max.period_ns))
 }
@@ -49,6 +65,23 @@ fn limit(max: GroupLimit) -> String {
 mod tests {
     use super::*;
     use schema::example;
+
+    #[test]
+    fn a_divided_machine_says_its_parts() {
+        let part = |cpus: &str, group: Option<&str>, isolated| PartitionResult {
+            cpus: cpus.to_owned(),
+            group: group.map(str::to_owned),
+            isolated,
+        };
+        let parts = [part("0-1", None, false), part("4", None, true), part("2-3", Some("rt"), false)];
+        insta::assert_snapshot!(partitions(&parts), @r"
+        cpus partition  sched domains
+        0-1  (the rest) its own
+        4    isolcpus   none
+        2-3  rt         its own
+        ");
+        assert_eq!(partitions(&[]), "");
+    }
 
     #[test]
     fn a_group_has_a_row_under_the_names_of_cpu_stat() {

@@ -41,7 +41,7 @@ use counters::{decisions, totals};
 use cpus::cpus;
 use cyclictest::{cyclictest_histogram, cyclictest_lines};
 use fork_storm::fork_storm;
-use groups::groups;
+use groups::{groups, partitions};
 use hackbench::hackbench;
 use head::head;
 pub use inspect::inspect;
@@ -89,6 +89,7 @@ pub fn run(result: &RunResult, rows: Rows) -> String {
     }
     sections.extend(result.replay.iter().map(|fidelity| fit(&replay_fidelity(fidelity, rows))));
     sections.push(where_columns_end(result));
+    sections.push(fit(&partitions(&result.partitions)));
     sections.push(fit(&groups(&result.groups)));
     sections.push(fit(&tasks(&result.tasks, rows)));
     sections.push(fit(&cpus(&result.cpus, rows)));

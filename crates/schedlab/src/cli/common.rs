@@ -52,9 +52,10 @@ pub struct Common {
     /// A task group, with what is written into the files of its cgroup:
     /// web=cpu.max:200000/100000,cpu.weight:300.
     ///
-    /// The files are cpu.max, cpu.max.burst, cpu.weight, cpu.weight.nice, cpu.shares and cpu.idle; times are
-    /// in microseconds, as there, unless they have another unit. A path (a/b) is a group in another one,
-    /// which is made if it is not described. May be repeated.
+    /// The files are cpu.max, cpu.max.burst, cpu.weight, cpu.weight.nice, cpu.shares, cpu.idle,
+    /// cpuset.cpus and cpuset.cpus.partition; times are in microseconds, as there, unless they have
+    /// another unit. A path (a/b) is a group in another one, which is made if it is not described. May be
+    /// repeated.
     #[arg(long, value_name = "NAME[=FILE:VALUE,...]", value_parser = groups::group)]
     group: Vec<GroupText>,
     /// Tasks that are in a group, and those that they fork: a name, a pattern of names (cc*) or a pid.
@@ -67,6 +68,9 @@ pub struct Common {
     /// are in no other group.
     #[arg(long)]
     autogroup: bool,
+    /// CPUs in no sched domain (isolcpus=): 2-3,8. Nothing balances them; tasks get there by their affinity.
+    #[arg(long, value_name = "CPUS", value_parser = groups::isolcpus)]
+    isolcpus: Option<String>,
     /// Simulated time, seconds without a unit [default: until the loads end; 10s where none does].
     ///
     /// Without this option the run ends when all loads that come to an end have done so, at the latest a
@@ -279,6 +283,7 @@ impl Common {
                 .filter_map(|word| groups::autogroup(word))
                 .next_back()
                 .unwrap_or(self.autogroup),
+            isolcpus: self.isolcpus.clone(),
             seed: self.seed,
             duration_ns: self.duration.map(|duration| duration.0),
             stretch: self.stretch.stretch()?,

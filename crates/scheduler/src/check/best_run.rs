@@ -1,4 +1,4 @@
-//! P2: with all affinities full, the best runnable RT tasks run.
+//! P2: with affinities to a whole root domain, the best runnable RT tasks of it run.
 //!
 //! Balancing is event driven: it restores this state after each event that can break it, but for those that
 //! by design trigger nothing (a waiting task's priority is raised, its affinity widened, a setting changes).
@@ -10,7 +10,7 @@ use super::{Findings, Moment, Past};
 use crate::Class;
 use crate::platform::Platform;
 use crate::registry::{Feature, NextDef, PullFilter, PullSource, Search};
-use crate::{Event, Prio, Reason, Scheduler, TaskId, ThisCpu};
+use crate::{Event, Prio, Reason, RootDomain, Scheduler, TaskId, ThisCpu};
 use alloc::format;
 
 #[derive(Debug, Default)]
@@ -78,14 +78,15 @@ fn waiters_changed<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>) -> 
     moment.tasks().filter(waits).any(|p| memory.tasks.of(p, k.task(p).pid.get()).changed)
 }
 
-/// Whether P2 speaks of this state: every queued RT task may run anywhere, no two have the same priority, and
-/// none is held back by throttling or deadline tasks.
+/// Whether P2 speaks of this state: every queued RT task may run anywhere in its root domain, no two have
+/// the same priority, and none is held back by throttling or deadline tasks.
 fn comparable<P: Platform>(moment: &Moment<'_, P>) -> bool {
     let mut seen: u128 = 0;
     let k = moment.k;
     let distinct = moment.tasks().filter(|p| is_queued_rt(k, *p)).all(|p| {
         let (task, bit) = (k.task(p), 1 << k.task(p).prio.get().0);
-        let fits = seen & bit == 0 && k.online.is_subset(&task.cpus_allowed.get());
+        let span = k.root_domain(task.cpu.get()).span;
+        let fits = seen & bit == 0 && span.is_subset(&task.cpus_allowed.get());
         seen |= bit;
         fits
     });
@@ -113,11 +114,16 @@ fn is_queued_rt<P: Platform>(k: &Scheduler<P>, p: TaskId) -> bool {
 }
 
 fn misfit<P: Platform>(moment: &Moment<'_, P>) -> Option<Misfit> {
+    moment.k.root_domains().iter().find_map(|root| misfit_of(moment, root))
+}
+
+fn misfit_of<P: Platform>(moment: &Moment<'_, P>, root: &RootDomain) -> Option<Misfit> {
     let k = moment.k;
     let runs = |cpu| k.task(k.rq(cpu).published.curr.get()).prio.get();
-    let lowest = k.online.iter().max_by_key(|cpu| runs(*cpu))?;
+    let lowest = root.span.iter().max_by_key(|cpu| runs(*cpu))?;
     let waits = moment.tasks().find(|p| {
         is_queued_rt(k, *p)
+            && root.span.contains(k.task(*p).cpu.get())
             && !k.task_running(*p)
             && k.task(*p).prio.get().beats(runs(lowest).min(Prio::NO_RT))
     })?;

@@ -40,6 +40,10 @@ pub(super) fn event<P: Platform>(
             found.expect("rt-class P3", me.k.online.contains(dest), || {
                 format!("{p:?} goes to CPU {dest}, which is offline")
             });
+            let leaves = me.k.root_domain(orig).id != me.k.root_domain(dest).id;
+            found.expect("deadline-groups GB14", !leaves || !task.may_run_on(orig), || {
+                format!("{p:?} leaves the root domain of CPU {orig}, where it may run, for CPU {dest}")
+            });
             memory.migrations += 1;
             memory.cpu = Some(dest);
             // Its virtual time was converted.

@@ -2,7 +2,7 @@
 
 use super::{Findings, Moment, Queue};
 use crate::platform::Platform;
-use crate::{CpuMask, Prio};
+use crate::{CpuMask, Prio, RootDomain};
 use alloc::format;
 
 /// Number of levels: normal, user priorities 1 to 99, and deadline tasks.
@@ -14,16 +14,21 @@ pub(super) fn level_agrees<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_
     let has_deadline = queue.rq.dl.earliest().is_some();
     let highest = if has_deadline { Prio::DEADLINE } else { queue.rq.rt.highest() };
     let cpu = queue.rq.cpu;
-    let level = moment.k.root_domain.cpupri_level(cpu);
+    let level = moment.k.root_domain(cpu).rt.cpupri_level(cpu);
     let right = if highest == Prio::NO_RT { 0 } else { (99 - highest.0) as u8 };
     found.expect("rt-class P7", level == right, || {
         format!("CPU {cpu}: cpupri level is {level}, highest_prio.curr {highest} belongs to {right}")
     });
 }
 
-/// P7: each CPU is in exactly one mask, that of its level, and each count is the weight of its mask.
+/// P7: each CPU is in exactly one mask of its root domain, that of its level, and each count is the
+/// weight of its mask.
 pub(super) fn every_cpu_once<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
-    let domain = &moment.k.root_domain;
+    moment.k.root_domains().iter().for_each(|root| cpus_of(root, found));
+}
+
+fn cpus_of(root: &RootDomain, found: &mut Findings) {
+    let domain = &root.rt;
     let mut seen = CpuMask::EMPTY;
     for level in 0..LEVELS {
         let at = domain.cpupri_cpus(level);
@@ -39,5 +44,5 @@ pub(super) fn every_cpu_once<P: Platform>(moment: &Moment<'_, P>, found: &mut Fi
         });
         seen = seen.or(&at.cpus);
     }
-    found.expect("rt-class P7", seen == moment.k.online, || format!("cpupri knows CPUs {seen} only"));
+    found.expect("rt-class P7", seen == root.span, || format!("cpupri of {} knows CPUs {seen}", root.span));
 }

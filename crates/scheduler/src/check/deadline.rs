@@ -58,7 +58,7 @@ fn pushable_list<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: 
 /// DA5: cpudl, the published cells and the overload mask say what is in the tree.
 fn others_see_it<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
     let (rq, published) = (&*queue.rq, queue.published);
-    let (cpu, root) = (rq.cpu, &moment.k.dl_root);
+    let (cpu, root) = (rq.cpu, &moment.k.root_domain(rq.cpu).dl);
     let earliest = rq.dl.earliest();
     found.expect("deadline-groups DA5", root.cpudl_deadline(cpu) == earliest, || {
         format!("CPU {cpu}: its first deadline is {earliest:?}, cpudl has {:?}", root.cpudl_deadline(cpu))
@@ -76,7 +76,7 @@ fn others_see_it<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: 
 
 /// DA3: what is in use of a CPU is part of what is assigned to it.
 fn bandwidth_in_use<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
-    let (cpu, root) = (queue.rq.cpu, &moment.k.dl_root);
+    let (cpu, root) = (queue.rq.cpu, &moment.k.dl_cpus);
     let (running, this) = (root.running_bw(cpu), root.this_bw(cpu));
     found.expect("deadline-groups DA3", running <= this, || {
         format!("CPU {cpu}: running_bw {running} is above this_bw {this}")
@@ -98,7 +98,7 @@ pub(super) fn earliest_runs<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'
 /// DA2 to DA4 and DA8 of all tasks, at rest.
 pub(super) fn tasks<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     let k = moment.k;
-    let (mut own, mut assigned) = (0, 0);
+    let mut own = 0;
     for p in moment.tasks() {
         let (task, e) = (k.task(p), &k.task(p).dl);
         // A task that is lent less than it has keeps what it has.
@@ -116,9 +116,16 @@ pub(super) fn tasks<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
         let is_own = matches!(task.policy.get(), Policy::Deadline(_));
         own += if is_own { e.reserved_bw() } else { 0 };
     }
-    assigned += k.rqs().iter().map(|rq| k.dl_root.this_bw(rq.cpu)).sum::<u64>();
-    found.expect("deadline-groups DA3", own <= assigned && assigned <= k.dl_root.total_bw(), || {
-        let total = k.dl_root.total_bw();
-        format!("deadline tasks have {own}, CPUs are assigned {assigned}, {total} are promised")
+    let mut all = 0;
+    for root in k.root_domains() {
+        let assigned = root.span.iter().map(|cpu| k.dl_cpus.this_bw(cpu)).sum::<u64>();
+        all += assigned;
+        found.expect("deadline-groups DA3", assigned <= root.dl.total_bw(), || {
+            let total = root.dl.total_bw();
+            format!("CPUs {} are assigned {assigned}, {total} are promised", root.span)
+        });
+    }
+    found.expect("deadline-groups DA3", own <= all, || {
+        format!("deadline tasks have {own}, CPUs are assigned {all}")
     });
 }

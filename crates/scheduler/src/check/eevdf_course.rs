@@ -73,7 +73,7 @@ impl<'k> Competing<'k> {
             let here = task.cpu.get() == cpu && task.se.group.get() == group;
             here && task.class.get() == Class::Fair && task.se.eevdf.on_rq.get()
         };
-        let groups = k.groups.ids().map(|group| TaskId::of_group(group, cpu, k.cpus()));
+        let groups = k.groups.ids().map(|group| TaskId::of_group(group, cpu));
         let tasks = k.tasks.iter().skip(k.cpus()).chain(groups).filter(competes);
         let entities: Vec<_> = tasks.map(|p| (p, &k.task(p).se)).collect();
         let from = entities.first().map_or(0, |(_, se)| se.vruntime.get());

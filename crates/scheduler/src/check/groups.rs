@@ -10,14 +10,14 @@ use alloc::format;
 pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
     let (k, cpu) = (moment.k, queue.rq.cpu);
     for level in queue.levels(k) {
-        let below: u32 = level.queued(k).map(|p| tasks_of(moment, queue, p)).sum();
+        let below: u32 = level.queued(k).map(|p| tasks_of(queue, p)).sum();
         let counted = level.fair.h_nr_running;
         found.expect("deadline-groups GB2", counted == below, || {
             format!("CPU {cpu}: {below} tasks are below {:?}, {counted} are counted", level.fair.group())
         });
     }
     for group in k.groups.ids() {
-        let entity = k.task(TaskId::of_group(group, cpu, k.cpus()));
+        let entity = k.task(TaskId::of_group(group, cpu));
         let (queued, members) = (entity.on_rq.get(), queue.rq.queue(group).nr_running);
         let bandwidth = &k.groups.get(group).queue(cpu).bandwidth;
         // One without members works its debt off. (Who is parked is no member.)
@@ -63,8 +63,8 @@ fn parked_once<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
 }
 
 /// How many tasks an entity stands for.
-fn tasks_of<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, p: TaskId) -> u32 {
-    if p.is_of_group() { queue.rq.queue(p.group(moment.k.cpus())).h_nr_running } else { 1 }
+fn tasks_of(queue: &Queue<'_>, p: TaskId) -> u32 {
+    if p.is_of_group() { queue.rq.queue(p.group()).h_nr_running } else { 1 }
 }
 
 /// GB4: a group's load is the sum of what its queues have published.

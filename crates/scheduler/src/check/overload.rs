@@ -20,18 +20,20 @@ pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found
             queue.rq.cpu
         )
     });
-    let in_mask = moment.k.root_domain.rto_mask().contains(queue.rq.cpu);
+    let in_mask = moment.k.root_domain(queue.rq.cpu).rt.rto_mask().contains(queue.rq.cpu);
     found.expect("rt-class P6", in_mask == is, || {
         format!("CPU {}: overloaded is {is}, its bit in rto_mask {in_mask}", queue.rq.cpu)
     });
 }
 
-/// P6: rto_count is the number of bits in rto_mask, and only CPUs of the machine are in it.
+/// P6: rto_count is the number of bits in rto_mask, and only CPUs of the root domain are in it.
 pub(super) fn mask_agrees<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
-    let (mask, count): (CpuMask, u32) = (moment.k.root_domain.rto_mask(), moment.k.root_domain.rto_count());
-    found.expect("rt-class P6", mask.weight() == count && mask.is_subset(&moment.k.online), || {
-        format!("rto_count is {count}, rto_mask {mask}")
-    });
+    for root in moment.k.root_domains() {
+        let (mask, count): (CpuMask, u32) = (root.rt.rto_mask(), root.rt.rto_count());
+        found.expect("rt-class P6", mask.weight() == count && mask.is_subset(&root.span), || {
+            format!("rto_count of {} is {count}, rto_mask {mask}", root.span)
+        });
+    }
 }
 
 /// P6: while an RT task runs, a pushable task means overload.

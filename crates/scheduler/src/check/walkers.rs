@@ -3,7 +3,7 @@
 use super::{Findings, Moment};
 use crate::platform::{Ipi, Platform};
 use crate::registry::{Feature, PushIpiWalker};
-use crate::{CpuId, Scheduler};
+use crate::{CpuId, RootId, Scheduler};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec;
@@ -11,11 +11,12 @@ use alloc::vec;
 /// P18 at rest: with nothing under way, no walker believes to be under way. One would swallow all later
 /// requests.
 pub(super) fn have_ended<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
-    let domain = &moment.k.root_domain;
-    found.expect("rt-class P18", !domain.root_walker_active(), || {
-        "nothing is under way, but the root domain's push walker has not ended".into()
+    let ended = moment.k.root_domains().iter().all(|root| !root.rt.root_walker_active());
+    found.expect("rt-class P18", ended, || {
+        "nothing is under way, but a root domain's push walker has not ended".into()
     });
-    let stuck = moment.k.online.iter().find(|cpu| domain.source_walker_active(*cpu));
+    let active = |cpu: &CpuId| moment.k.root_domain(*cpu).rt.source_walker_active(*cpu);
+    let stuck = moment.k.online.iter().find(active);
     found.expect("rt-class P18", stuck.is_none(), || {
         format!("nothing is under way, but the push walker of {stuck:?} has not ended")
     });
@@ -28,6 +29,8 @@ pub(super) struct Flying {
     to: Box<[u32]>,
     /// Push walkers, by the CPU that made the request.
     walkers: Box<[u32]>,
+    /// The root domain of each CPU.
+    root_of: Box<[RootId]>,
     limit: Limit,
     /// Walkers of another kind may still be under way since the settings changed.
     mixed: bool,
@@ -55,7 +58,8 @@ impl Limit {
 impl Flying {
     pub fn new<P: Platform>(k: &Scheduler<P>) -> Flying {
         let zeros = || vec![0; k.cpus()].into();
-        Flying { to: zeros(), walkers: zeros(), limit: Limit::of(k), mixed: false }
+        let root_of = k.rqs().iter().map(|rq| k.root_domain(rq.cpu).id).collect();
+        Flying { to: zeros(), walkers: zeros(), root_of, limit: Limit::of(k), mixed: false }
     }
 
     /// P14: at most one item per source (2015), or for the root domain (2017), has been sent and not arrived.
@@ -63,7 +67,9 @@ impl Flying {
         self.to[to.index()] += 1;
         let Ipi::Push(source) = ipi else { return };
         self.walkers[source.index()] += 1;
-        let (own, all) = (self.walkers[source.index()], self.walkers.iter().sum::<u32>());
+        let root = self.root_of[source.index()];
+        let of_root = self.walkers.iter().zip(&self.root_of).filter(|(_, of)| **of == root);
+        let (own, all) = (self.walkers[source.index()], of_root.map(|(walkers, _)| walkers).sum::<u32>());
         let few = match self.limit {
             _ if self.mixed => true,
             Limit::One => all == 1,
@@ -71,7 +77,7 @@ impl Flying {
             Limit::None => true,
         };
         found.expect("rt-class P14", few, || {
-            format!("{own} push walkers of CPU {source}, {all} in all, are on their way at once")
+            format!("{own} push walkers of CPU {source}, {all} of its root domain, are on their way at once")
         });
     }
 
@@ -96,7 +102,10 @@ impl Flying {
 
     /// Once every walker of before the change has ended, the new limit holds.
     pub fn look<P: Platform>(&mut self, k: &Scheduler<P>) {
-        let under_way = |cpu| k.root_domain.source_walker_active(cpu) || self.walkers[cpu.index()] > 0;
-        self.mixed = self.mixed && (k.root_domain.root_walker_active() || k.online.iter().any(under_way));
+        let under_way = |cpu| {
+            let root = &k.root_domain(cpu).rt;
+            root.root_walker_active() || root.source_walker_active(cpu) || self.walkers[cpu.index()] > 0
+        };
+        self.mixed = self.mixed && k.online.iter().any(under_way);
     }
 }

@@ -25,7 +25,7 @@ pub(crate) enum PrioChange {
 /// # Errors
 /// What the kernel refuses.
 pub(crate) fn admits<P: Platform>(k: &Scheduler<P>, task: &Task, policy: Policy) -> Result<(), NotAdmitted> {
-    dl::fits(k, task, policy)
+    dl::fits(k, task, task.cpu.get(), policy)
 }
 
 /// A task that is off its queue gets a policy that has been admitted; it still has its former one.

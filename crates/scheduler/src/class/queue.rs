@@ -162,7 +162,7 @@ fn counts_as_runnable<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) -> bool {
 pub(crate) fn count_runnable<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let n = rq.nr_running + 1;
     rq.set_nr_running(n);
-    fair::note_overload(rq.me, n);
+    fair::note_overload(rq.me, rq.cpu, n);
 }
 
 /// One task less.

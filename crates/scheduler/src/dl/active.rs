@@ -15,7 +15,7 @@ use crate::platform::Platform;
 use crate::registry::DlBwRelease;
 use crate::rq::RqGuard;
 use crate::task::Task;
-use crate::{CpuId, Nanos, Policy, TaskId, ThisCpu};
+use crate::{CpuId, Nanos, Policy, RootId, TaskId, ThisCpu};
 
 fn is_own(task: &Task) -> bool {
     matches!(task.policy.get(), Policy::Deadline(_))
@@ -25,7 +25,7 @@ fn is_own(task: &Task) -> bool {
 fn count_on<P: Platform>(me: ThisCpu<'_, P>, e: &DlEntity, cpu: CpuId) {
     if e.counted_on.get().is_none() {
         e.counted_on.set(Some(cpu));
-        let this = &me.k.dl_root.cpus[cpu.index()].this;
+        let this = &me.k.dl_cpus.cpus[cpu.index()].this;
         this.set(this.get() + e.bw());
     }
 }
@@ -34,7 +34,7 @@ fn count_on<P: Platform>(me: ThisCpu<'_, P>, e: &DlEntity, cpu: CpuId) {
 fn uncount<P: Platform>(me: ThisCpu<'_, P>, e: &DlEntity) {
     set_inactive(me, e);
     if let Some(cpu) = e.counted_on.take() {
-        let this = &me.k.dl_root.cpus[cpu.index()].this;
+        let this = &me.k.dl_cpus.cpus[cpu.index()].this;
         this.set(this.get() - e.bw());
     }
 }
@@ -42,7 +42,7 @@ fn uncount<P: Platform>(me: ThisCpu<'_, P>, e: &DlEntity) {
 fn set_inactive<P: Platform>(me: ThisCpu<'_, P>, e: &DlEntity) {
     e.non_contending.set(false);
     if let Some(cpu) = e.counted_on.get().filter(|_| e.active.replace(false)) {
-        let running = &me.k.dl_root.cpus[cpu.index()].running;
+        let running = &me.k.dl_cpus.cpus[cpu.index()].running;
         running.set(running.get() - e.bw());
     }
 }
@@ -56,15 +56,15 @@ pub(super) fn contends<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) {
     let e = &task.dl;
     cancel(me, e.zero_lag.take(), What::ZeroLag(p));
     e.non_contending.set(false);
-    if !e.reserved.replace(true) {
+    if e.reserved.get().is_none() {
         // It was made with this policy, and this is its first wakeup.
-        e.own.get().inspect(|params| reserve(me.k, *params));
+        e.own.get().inspect(|params| e.reserved.set(Some(reserve(me.k, rq.cpu, *params))));
     }
     // A task that has not run yet changes its CPU without migrating.
     moved_to(me, e, rq.cpu);
     count_on(me, e, rq.cpu);
     if !e.active.replace(true) {
-        let running = &me.k.dl_root.cpus[rq.cpu.index()].running;
+        let running = &me.k.dl_cpus.cpus[rq.cpu.index()].running;
         running.set(running.get() + e.bw());
     }
 }
@@ -105,16 +105,22 @@ pub(super) fn zero_lag_passed<P: Platform>(me: ThisCpu<'_, P>, task: &Task) {
 
 /// What was promised is free.
 fn release<P: Platform>(me: ThisCpu<'_, P>, e: &DlEntity) {
-    if e.reserved.replace(false) {
-        give_back(me.k, e.bw());
+    if let Some(root) = e.reserved.take() {
+        give_back(me.k, root, e.bw());
     }
     e.own.set(None);
 }
 
-/// A task changes its CPU: its bandwidth goes along.
+/// A task changes its CPU: its bandwidth goes along. It leaves its root domain only where nobody is asked
+/// whether there is room (deadline-groups A2): what was promised follows it there.
 pub(crate) fn moved_to<P: Platform>(me: ThisCpu<'_, P>, e: &DlEntity, dest: CpuId) {
+    let root = me.k.root_domain(dest).id;
+    if let Some((from, own)) = e.reserved.get().filter(|from| *from != root).zip(e.own.get()) {
+        give_back(me.k, from, e.bw());
+        e.reserved.set(Some(reserve(me.k, dest, own)));
+    }
     let Some(from) = e.counted_on.get() else { return };
-    let cpus = &me.k.dl_root.cpus;
+    let cpus = &me.k.dl_cpus.cpus;
     let (from, to) = (&cpus[from.index()], &cpus[dest.index()]);
     from.this.set(from.this.get() - e.bw());
     to.this.set(to.this.get() + e.bw());
@@ -127,7 +133,7 @@ pub(crate) fn moved_to<P: Platform>(me: ThisCpu<'_, P>, e: &DlEntity, dest: CpuI
 
 /// A task that is off its queue gets another policy, which has been let in ([`super::fits`]).
 pub(crate) fn policy_changes<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, new: Policy) {
-    let counted = |e: &DlEntity| e.reserved.get() && e.counted_on.get().is_some();
+    let counted = |e: &DlEntity| e.reserved.get().is_some() && e.counted_on.get().is_some();
     match new {
         Policy::Deadline(params) => enters(rq, p, params),
         _ if rq.me.task(p).dl.if_any().is_some_and(counted) => leaves(rq, p),
@@ -142,8 +148,7 @@ fn enters<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, params: DlParams) {
     uncount(me, e);
     release(me, e);
     e.own.set(Some(params));
-    reserve(me.k, params);
-    e.reserved.set(true);
+    e.reserved.set(Some(reserve(me.k, rq.cpu, params)));
     count_on(me, e, rq.cpu);
     let budget = e.budget();
     e.set_budget(Budget { runtime: budget.runtime.min(params.runtime().0 as i64), ..budget });
@@ -169,9 +174,7 @@ pub(crate) fn leaves_for_good<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) {
     let Some(e) = me.task(p).dl.if_any() else { return };
     cancel(me, e.zero_lag.take(), What::ZeroLag(p));
     cancel_replenishment(rq, e, DlId::Task(p));
-    if !e.reserved.get() {
-        return;
-    }
+    let Some(root) = e.reserved.get() else { return };
     let Some(at) = free_at(me, e, rq.clock) else {
         uncount(me, e);
         return release(me, e);
@@ -179,18 +182,18 @@ pub(crate) fn leaves_for_good<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) {
     if !e.active.replace(false) {
         uncount(me, e);
     }
-    let leftover = What::Leftover { cpu: e.counted_on.take(), bw: e.bw() };
+    let leftover = What::Leftover { cpu: e.counted_on.take(), root, bw: e.bw() };
     arm(me, rq.cpu, at, leftover);
-    e.reserved.set(false);
+    e.reserved.set(None);
     e.own.set(None);
 }
 
 /// The zero-lag time of a task that has exited.
-pub(super) fn leftover_passed<P: Platform>(me: ThisCpu<'_, P>, cpu: Option<CpuId>, bw: u64) {
+pub(super) fn leftover_passed<P: Platform>(me: ThisCpu<'_, P>, cpu: Option<CpuId>, root: RootId, bw: u64) {
     if let Some(cpu) = cpu {
-        let of_cpu = &me.k.dl_root.cpus[cpu.index()];
+        let of_cpu = &me.k.dl_cpus.cpus[cpu.index()];
         of_cpu.running.set(of_cpu.running.get() - bw);
         of_cpu.this.set(of_cpu.this.get() - bw);
     }
-    give_back(me.k, bw);
+    give_back(me.k, root, bw);
 }

@@ -1,11 +1,12 @@
 //! Whether there is room for one more (deadline-groups A2 checks 1, 9 and 10, deadline-groups A3).
 
+use super::entity::DlDomain;
 use super::params::{DlParams, ratio};
 use super::server::server_bw;
 use crate::platform::Platform;
 use crate::registry::{DlClass, DlGrub};
 use crate::task::Task;
-use crate::{CpuMask, Nanos, Policy, Scheduler, ThisCpu};
+use crate::{CpuId, CpuMask, Nanos, Policy, RootDomain, RootId, Scheduler, ThisCpu};
 use alloc::boxed::Box;
 use core::fmt;
 
@@ -23,7 +24,7 @@ pub enum NotAdmitted {
         /// Where it would have to.
         needed: Box<CpuMask>,
     },
-    /// All CPUs together have no such bandwidth left (EBUSY). All in 2^20ths of a CPU.
+    /// All CPUs of the root domain together have no such bandwidth left (EBUSY). All in 2^20ths of a CPU.
     Bandwidth {
         /// What may be promised.
         limit: u64,
@@ -77,23 +78,34 @@ fn limit<P: Platform>(k: &Scheduler<P>) -> Option<u64> {
     Some(ratio(Nanos::from_micros(period), Nanos::from_micros(runtime)))
 }
 
-/// What is promised in all, servers included.
-fn total<P: Platform>(k: &Scheduler<P>) -> u64 {
-    k.dl_root.total.get() + k.cpus() as u64 * server_bw(k)
+/// How many CPUs share what is promised.
+fn cpus_of(root: &RootDomain) -> u64 {
+    u64::from(root.span.weight())
 }
 
-/// What each CPU has to bear of it, as the kernel divides it.
-pub(super) fn total_per_cpu<P: Platform>(me: ThisCpu<'_, P>) -> u64 {
-    let cpus = me.k.cpus() as u64;
-    me.k.dl_root.total_per_cpu.get() + cpus * (server_bw(me.k) / cpus)
+/// What is promised in a root domain, servers included.
+fn total<P: Platform>(k: &Scheduler<P>, root: &RootDomain) -> u64 {
+    root.dl.total.get() + cpus_of(root) * server_bw(k)
 }
 
-/// Whether `task` may have this policy. Nothing is reserved yet. Of a task that is made with it, whoever
-/// makes it asks, before its first wakeup: that reserves.
+/// What `cpu` has to bear of what is promised in its root domain, as the kernel divides it.
+pub(super) fn total_per_cpu<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> u64 {
+    let root = me.k.root_domain(cpu);
+    let cpus = cpus_of(root);
+    root.dl.total_per_cpu.get() + cpus * (server_bw(me.k) / cpus)
+}
+
+/// Whether `task`, which is on `cpu`, may have this policy. Nothing is reserved yet. Of a task that is
+/// made with it, whoever makes it asks, before its first wakeup: that reserves.
 ///
 /// # Errors
 /// What the kernel refuses.
-pub fn fits<P: Platform>(k: &Scheduler<P>, task: &Task, policy: Policy) -> Result<(), NotAdmitted> {
+pub fn fits<P: Platform>(
+    k: &Scheduler<P>,
+    task: &Task,
+    cpu: CpuId,
+    policy: Policy,
+) -> Result<(), NotAdmitted> {
     let Policy::Deadline(params) = policy else { return Ok(()) };
     if k.config.rules.dl_class.get() == DlClass::Off {
         return Err(NotAdmitted::NoClass);
@@ -102,46 +114,51 @@ pub fn fits<P: Platform>(k: &Scheduler<P>, task: &Task, policy: Policy) -> Resul
         return Err(NotAdmitted::NoReclaim);
     }
     let Some(limit) = limit(k) else { return Ok(()) };
+    let root = k.root_domain(cpu);
     let allowed = task.cpus_allowed.get();
-    if !k.online.is_subset(&allowed) {
-        return Err(NotAdmitted::Affinity { allowed: allowed.into(), needed: k.online.into() });
+    if !root.span.is_subset(&allowed) {
+        return Err(NotAdmitted::Affinity { allowed: allowed.into(), needed: root.span.into() });
     }
-    let limit = limit * k.cpus() as u64;
+    let limit = limit * cpus_of(root);
     // What a task has not given back yet since it left the class counts against it.
     let old = match task.policy.get() {
         Policy::Deadline(_) => task.dl.reserved_bw(),
         _ => 0,
     };
-    let (taken, asked) = (total(k) - old, params.bw());
+    let (taken, asked) = (total(k, root) - old, params.bw());
     if taken + asked <= limit { Ok(()) } else { Err(NotAdmitted::Bandwidth { limit, taken, asked }) }
 }
 
 /// Whether `task` may be restricted to these CPUs (deadline-groups A2: EBUSY).
 ///
 /// # Errors
-/// It is a deadline task, and they are not all.
+/// It is a deadline task, and they are not all of its root domain.
 pub fn may_take_affinity<P: Platform>(
     k: &Scheduler<P>,
     task: &Task,
     allowed: CpuMask,
 ) -> Result<(), NotAdmitted> {
     let bound = matches!(task.policy.get(), Policy::Deadline(_)) && limit(k).is_some();
-    if bound && !k.online.is_subset(&allowed) {
-        return Err(NotAdmitted::Affinity { allowed: allowed.into(), needed: k.online.into() });
+    let span = k.root_domain(task.cpu.get()).span;
+    if bound && !span.is_subset(&allowed) {
+        return Err(NotAdmitted::Affinity { allowed: allowed.into(), needed: span.into() });
     }
     Ok(())
 }
 
-/// `task` was let in with these parameters.
-pub(super) fn reserve<P: Platform>(k: &Scheduler<P>, params: DlParams) {
-    let root = &k.dl_root;
-    root.total.set(root.total.get() + params.bw());
-    root.total_per_cpu.set(root.total_per_cpu.get() + params.bw() / k.cpus() as u64);
+/// A task on `cpu` was let in with these parameters; in which root domain.
+pub(super) fn reserve<P: Platform>(k: &Scheduler<P>, cpu: CpuId, params: DlParams) -> RootId {
+    let root = k.root_domain(cpu);
+    let DlDomain { total, total_per_cpu, .. } = &root.dl;
+    total.set(total.get() + params.bw());
+    total_per_cpu.set(total_per_cpu.get() + params.bw() / cpus_of(root));
+    root.id
 }
 
-/// This bandwidth is free again.
-pub(super) fn give_back<P: Platform>(k: &Scheduler<P>, bw: u64) {
-    let root = &k.dl_root;
-    root.total.set(root.total.get() - bw);
-    root.total_per_cpu.set(root.total_per_cpu.get() - bw / k.cpus() as u64);
+/// This bandwidth of a root domain is free again.
+pub(super) fn give_back<P: Platform>(k: &Scheduler<P>, root: RootId, bw: u64) {
+    let root = &k.root_domains()[root.index()];
+    let DlDomain { total, total_per_cpu, .. } = &root.dl;
+    total.set(total.get() - bw);
+    total_per_cpu.set(total_per_cpu.get() - bw / cpus_of(root));
 }

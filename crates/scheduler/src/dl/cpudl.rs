@@ -3,15 +3,18 @@
 //! The kernel keeps a heap of the CPUs with deadline entities, the latest deadline at its root, and a mask of
 //! those without. An update takes a lock and writes a line; a search reads that line and takes no lock.
 
-use crate::platform::{Access, Line, Platform};
-use crate::{CpuId, CpuMask, Nanos, ThisCpu};
+use crate::platform::{Access, Line, Platform, RootLine};
+use crate::{CpuId, CpuMask, Nanos, RootId, ThisCpu};
 use core::cell::RefCell;
 
 use alloc::boxed::Box;
 use alloc::vec;
 
 #[derive(Debug)]
-pub(super) struct Cpudl(RefCell<State>);
+pub(super) struct Cpudl {
+    line: Line,
+    state: RefCell<State>,
+}
 
 #[derive(Debug)]
 struct State {
@@ -21,13 +24,15 @@ struct State {
 }
 
 impl Cpudl {
-    pub fn new(cpus: usize) -> Cpudl {
-        Cpudl(RefCell::new(State { earliest: vec![None; cpus].into(), free: CpuMask::first_n(cpus) }))
+    /// Of a root domain without deadline entities; the machine has `cpus` CPUs.
+    pub fn new(root: RootId, span: CpuMask, cpus: usize) -> Cpudl {
+        let state = RefCell::new(State { earliest: vec![None; cpus].into(), free: span });
+        Cpudl { line: Line::Root(root, RootLine::Cpudl), state }
     }
 
     /// The earliest deadline of `cpu` changed; the caller holds its run-queue lock.
     pub fn set<P: Platform>(&self, me: ThisCpu<'_, P>, cpu: CpuId, earliest: Option<Nanos>) {
-        let mut state = self.0.borrow_mut();
+        let mut state = self.state.borrow_mut();
         if core::mem::replace(&mut state.earliest[cpu.index()], earliest) == earliest {
             return;
         }
@@ -36,7 +41,7 @@ impl Cpudl {
         } else {
             state.free.remove(cpu);
         }
-        me.touch(Line::Cpudl, Access::Write);
+        me.touch(self.line, Access::Write);
     }
 
     /// The allowed CPUs without a deadline entity; else the one with the latest deadline, if that is allowed
@@ -47,8 +52,8 @@ impl Cpudl {
         deadline: Nanos,
         allowed: &CpuMask,
     ) -> Option<CpuMask> {
-        me.touch(Line::Cpudl, Access::Read);
-        let state = self.0.borrow();
+        me.touch(self.line, Access::Read);
+        let state = self.state.borrow();
         let free = state.free.and(allowed);
         if !free.is_empty() {
             return Some(free);
@@ -63,6 +68,6 @@ impl Cpudl {
     }
 
     pub fn deadline(&self, cpu: CpuId) -> Option<Nanos> {
-        self.0.borrow().earliest[cpu.index()]
+        self.state.borrow().earliest[cpu.index()]
     }
 }

@@ -8,7 +8,7 @@ use super::server::Server;
 use super::timer::{Armed, Timers};
 use super::tree::{Queued, Tree};
 use crate::shared::Kept;
-use crate::{CpuId, CpuMask, Nanos, Policy, TaskId};
+use crate::{CpuId, CpuMask, Nanos, Policy, RootId, TaskId};
 use alloc::boxed::Box;
 use core::cell::OnceCell;
 use core::ops::Deref;
@@ -32,8 +32,8 @@ pub struct DlEntity {
     pub(super) counted_on: Kept<Option<CpuId>>,
     /// Its bandwidth is in that CPU's running_bw, too.
     pub(super) active: Kept<bool>,
-    /// Its bandwidth is in the root domain's total_bw.
-    pub(super) reserved: Kept<bool>,
+    /// The root domain in whose total_bw its bandwidth is.
+    pub(super) reserved: Kept<Option<RootId>>,
     /// The timer of its next period, if it is set (dl_timer).
     pub(super) replenish: Kept<Option<Armed>>,
     /// The timer of its zero-lag time, if it is set (inactive_timer).
@@ -54,7 +54,7 @@ impl DlEntity {
         self.queued.set(false);
         self.counted_on.set(None);
         self.active.set(false);
-        self.reserved.set(false);
+        self.reserved.set(None);
         self.replenish.set(None);
         self.zero_lag.set(None);
     }
@@ -96,7 +96,7 @@ impl DlEntity {
 
     /// What is promised to it of all that can be promised, in 2^20ths of a CPU.
     pub(crate) fn reserved_bw(&self) -> u64 {
-        if self.reserved.get() { self.bw() } else { 0 }
+        if self.reserved.get().is_some() { self.bw() } else { 0 }
     }
 
     /// dl_bw: what it was let in with, in 2^20ths of a CPU.
@@ -206,36 +206,58 @@ pub(super) struct CpuBw {
     pub this: Kept<u64>,
 }
 
-/// What all CPUs share: one root domain (deadline-groups A3, deadline-groups A9).
+/// What the CPUs of a root domain share (deadline-groups A3, deadline-groups A9).
 #[derive(Debug)]
-pub struct DlRoot {
+pub struct DlDomain {
     /// Bandwidth that was let in, in 2^20ths; servers come on top.
     pub(super) total: Kept<u64>,
     /// What each of these adds to every CPU's share of it: the kernel divides one by one.
     pub(super) total_per_cpu: Kept<u64>,
-    pub(super) cpus: Box<[CpuBw]>,
     pub(super) cpudl: Cpudl,
     pub(super) overload: Overload,
-    pub(super) timers: Box<[Timers]>,
-    pub(super) servers: Box<[Server]>,
 }
 
-impl DlRoot {
-    pub(crate) fn new(cpus: usize) -> DlRoot {
-        DlRoot {
+impl DlDomain {
+    pub(crate) fn new(root: RootId, span: CpuMask, cpus: usize) -> DlDomain {
+        DlDomain {
             total: Kept::default(),
             total_per_cpu: Kept::default(),
-            cpus: (0..cpus).map(|_| CpuBw::default()).collect(),
-            cpudl: Cpudl::new(cpus),
-            overload: Overload::default(),
-            timers: (0..cpus).map(|_| Timers::default()).collect(),
-            servers: (0..cpus).map(|_| Server::default()).collect(),
+            cpudl: Cpudl::new(root, span, cpus),
+            overload: Overload::new(root),
         }
     }
 
     /// dl_bw->total_bw without that of the servers, in 2^20ths of a CPU.
     pub fn total_bw(&self) -> u64 {
         self.total.get()
+    }
+
+    /// The deadline by which cpudl knows a CPU; `None`: free of deadline entities.
+    pub fn cpudl_deadline(&self, cpu: CpuId) -> Option<Nanos> {
+        self.cpudl.deadline(cpu)
+    }
+
+    /// The CPUs that have something to give away.
+    pub fn dlo_mask(&self) -> CpuMask {
+        self.overload.mask()
+    }
+}
+
+/// What the class keeps of each CPU beside its run queue.
+#[derive(Debug)]
+pub struct DlCpus {
+    pub(super) cpus: Box<[CpuBw]>,
+    pub(super) timers: Box<[Timers]>,
+    pub(super) servers: Box<[Server]>,
+}
+
+impl DlCpus {
+    pub(crate) fn new(cpus: usize) -> DlCpus {
+        DlCpus {
+            cpus: (0..cpus).map(|_| CpuBw::default()).collect(),
+            timers: (0..cpus).map(|_| Timers::default()).collect(),
+            servers: (0..cpus).map(|_| Server::default()).collect(),
+        }
     }
 
     /// running_bw of a CPU without its server's: what is in use, in 2^20ths of it.
@@ -251,15 +273,5 @@ impl DlRoot {
     /// The server of a CPU that stands for the fair class.
     pub fn fair_server(&self, cpu: CpuId) -> &Server {
         &self.servers[cpu.index()]
-    }
-
-    /// The deadline by which cpudl knows a CPU; `None`: free of deadline entities.
-    pub fn cpudl_deadline(&self, cpu: CpuId) -> Option<Nanos> {
-        self.cpudl.deadline(cpu)
-    }
-
-    /// The CPUs that have something to give away.
-    pub fn dlo_mask(&self) -> CpuMask {
-        self.overload.mask()
     }
 }

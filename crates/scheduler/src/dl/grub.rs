@@ -19,9 +19,9 @@ pub(super) fn charged<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, e: &DlEntity,
         return delta.0 as i64;
     }
     let limit = Limit::of(me);
-    let inactive = me.k.dl_root.this_bw(cpu) - me.k.dl_root.running_bw(cpu) + inactive_server_bw(me, cpu);
+    let inactive = me.k.dl_cpus.this_bw(cpu) - me.k.dl_cpus.running_bw(cpu) + inactive_server_bw(me, cpu);
     // Neither in use nor promised: what of the limit is left for classes below.
-    let extra = limit.max_bw.saturating_sub(super::admission::total_per_cpu(me));
+    let extra = limit.max_bw.saturating_sub(super::admission::total_per_cpu(me, cpu));
     let rate = match rule {
         DlGrub::UMax => {
             let u_act = e.bw().max(limit.max_bw.saturating_sub(inactive + extra));

@@ -67,7 +67,7 @@ mod timer;
 mod tree;
 
 pub use admission::{NotAdmitted, fits, may_take_affinity};
-pub use entity::{DlEntity, DlOfTask, DlRoot, DlRq};
+pub use entity::{DlCpus, DlDomain, DlEntity, DlOfTask, DlRq};
 pub use params::{DlParams, DlParamsError, ratio};
 pub use server::Server;
 pub use timer::dl_timer;

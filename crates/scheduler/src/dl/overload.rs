@@ -1,29 +1,37 @@
 //! Which CPUs have deadline tasks that others should take (deadline-groups A9).
 
-use crate::platform::{Access, Line, Platform};
+use crate::platform::{Access, Line, Platform, RootLine};
 use crate::registry::DlOverload;
 use crate::rq::RqGuard;
-use crate::{CpuId, CpuMask, ThisCpu};
+use crate::{CpuId, CpuMask, RootId, ThisCpu};
 use core::cell::RefCell;
 
 /// dlo_mask; its weight is dlo_count.
-#[derive(Debug, Default)]
-pub(super) struct Overload(RefCell<CpuMask>);
+#[derive(Debug)]
+pub(super) struct Overload {
+    line: Line,
+    mask: RefCell<CpuMask>,
+}
 
 impl Overload {
+    /// Of a root domain without deadline tasks.
+    pub fn new(root: RootId) -> Overload {
+        Overload { line: Line::Root(root, RootLine::Dlo), mask: RefCell::default() }
+    }
+
     pub fn mask(&self) -> CpuMask {
-        *self.0.borrow()
+        *self.mask.borrow()
     }
 
     /// The next overloaded CPU above `after`, or the first one.
     pub fn next(&self, after: Option<CpuId>) -> Option<CpuId> {
-        let mask = self.0.borrow();
+        let mask = self.mask.borrow();
         after.map_or_else(|| mask.first(), |cpu| mask.next_after(cpu))
     }
 
     /// Whether any CPU but this one is overloaded: a read of the shared line.
     pub fn others<P: Platform>(&self, me: ThisCpu<'_, P>, cpu: CpuId) -> bool {
-        me.touch(Line::Dlo, Access::Read);
+        me.touch(self.line, Access::Read);
         let mut mask = self.mask();
         mask.remove(cpu);
         !mask.is_empty()
@@ -41,7 +49,8 @@ pub(super) fn update<P: Platform>(rq: &mut RqGuard<'_, P>) {
         return;
     }
     rq.dl.overloaded = overloaded;
-    me.touch(Line::Dlo, Access::Write);
-    let mut mask = me.k.dl_root.overload.0.borrow_mut();
+    let overload = &me.k.root_domain(rq.cpu).dl.overload;
+    me.touch(overload.line, Access::Write);
+    let mut mask = overload.mask.borrow_mut();
     if overloaded { mask.insert(rq.cpu) } else { mask.remove(rq.cpu) }
 }

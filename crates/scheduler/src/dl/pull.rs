@@ -24,7 +24,7 @@ pub(crate) fn wants_pre_schedule<P: Platform>(rq: &mut RqGuard<'_, P>, prev: Tas
 }
 
 fn dl_overloaded<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
-    rq.me.k.dl_root.overload.others(rq.me, rq.cpu)
+    rq.me.k.root_domain(rq.cpu).dl.overload.others(rq.me, rq.cpu)
 }
 
 /// The same for other causes: everything known about this queue is stale afterwards.
@@ -36,7 +36,7 @@ pub(super) async fn pull_dl_task<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_,
 /// something even earlier.
 pub(crate) async fn pre_schedule<P: Platform>(mut rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
     let me = rq.me;
-    let overload = &me.k.dl_root.overload;
+    let overload = &me.k.root_domain(rq.cpu).dl.overload;
     let mut taken = None;
     let mut next = overload.next(None);
     while let Some(source) = next {

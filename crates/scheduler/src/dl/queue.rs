@@ -82,7 +82,7 @@ pub(super) fn enter<P: Platform>(rq: &mut RqGuard<'_, P>, id: DlId) {
     let p = match id {
         DlId::Task(p) => p,
         DlId::Server(cpu) => {
-            let e = &rq.me.k.dl_root.servers[cpu.index()].entity;
+            let e = &rq.me.k.dl_cpus.servers[cpu.index()].entity;
             e.queued.set(true);
             rq.dl.tree.insert(Queued { id, deadline: e.deadline() });
             return publish(rq);
@@ -108,7 +108,7 @@ pub(super) fn leave<P: Platform>(rq: &mut RqGuard<'_, P>, id: DlId) {
     let p = match id {
         DlId::Task(p) => p,
         DlId::Server(cpu) => {
-            rq.me.k.dl_root.servers[cpu.index()].entity.queued.set(false);
+            rq.me.k.dl_cpus.servers[cpu.index()].entity.queued.set(false);
             rq.dl.tree.remove(id);
             return publish(rq);
         }
@@ -185,7 +185,7 @@ pub(super) fn publish<P: Platform>(rq: &mut RqGuard<'_, P>) {
     }
     if moved {
         let me = rq.me;
-        me.k.dl_root.cpudl.set(me, rq.cpu, earliest);
+        me.k.root_domain(rq.cpu).dl.cpudl.set(me, rq.cpu, earliest);
         rt::cpupri_follows(rq);
     }
 }

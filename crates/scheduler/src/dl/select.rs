@@ -34,7 +34,7 @@ pub(super) fn later_cpus<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> Option<C
     if task.is_pinned() {
         return None;
     }
-    me.k.dl_root.cpudl.find(me, task.dl.deadline(), &task.cpus_allowed.get())
+    me.k.root_domain(task.cpu.get()).dl.cpudl.find(me, task.dl.deadline(), &task.cpus_allowed.get())
 }
 
 /// The one of them that is nearest; the task's own CPU may be the answer.

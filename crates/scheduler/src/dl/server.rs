@@ -91,7 +91,7 @@ impl Server {
 
 fn of<'k, P: Platform>(rq: &RqGuard<'k, P>) -> &'k Server {
     let me = rq.me;
-    me.k.dl_root.fair_server(rq.cpu)
+    me.k.dl_cpus.fair_server(rq.cpu)
 }
 
 fn rule<P: Platform>(k: &Scheduler<P>) -> DlServer {
@@ -105,7 +105,7 @@ pub(super) fn server_bw<P: Platform>(k: &Scheduler<P>) -> u64 {
 
 /// What of that is not in use on a CPU.
 pub(super) fn inactive_server_bw<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> u64 {
-    let server = me.k.dl_root.fair_server(cpu);
+    let server = me.k.dl_cpus.fair_server(cpu);
     let in_use = server.active.get() || me.now() < server.in_use_until.get();
     if in_use { 0 } else { server_bw(me.k) }
 }

@@ -13,7 +13,7 @@ use super::tree::DlId;
 use crate::class::Class;
 use crate::fair::{GroupTimer, group_timer};
 use crate::platform::Platform;
-use crate::{CpuId, GroupId, Nanos, Reason, TaskId, ThisCpu};
+use crate::{CpuId, GroupId, Nanos, Reason, RootId, TaskId, ThisCpu};
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
@@ -26,8 +26,8 @@ pub(super) enum What {
     ZeroLag(TaskId),
     /// A task group's limit (deadline-groups B7): the fair class's, on the same hardware.
     Group(GroupId, GroupTimer),
-    /// That of a task that has exited: this much, counted on this CPU if on any.
-    Leftover { cpu: Option<CpuId>, bw: u64 },
+    /// That of a task that has exited: this much of a root domain's, counted on this CPU if on any.
+    Leftover { cpu: Option<CpuId>, root: RootId, bw: u64 },
 }
 
 /// Where and for when a timer is set.
@@ -55,7 +55,7 @@ impl Timers {
 
 /// Sets a timer on `cpu`.
 pub(super) fn arm<P: Platform>(me: ThisCpu<'_, P>, on: CpuId, at: Nanos, what: What) -> Armed {
-    let timers = &me.k.dl_root.timers[on.index()];
+    let timers = &me.k.dl_cpus.timers[on.index()];
     let before = timers.next();
     {
         let mut list = timers.0.borrow_mut();
@@ -74,7 +74,7 @@ pub(crate) fn arm_group_timer<P: Platform>(me: ThisCpu<'_, P>, at: Nanos, group:
 /// Takes a timer back that was set.
 pub(super) fn cancel<P: Platform>(me: ThisCpu<'_, P>, armed: Option<Armed>, what: What) {
     let Some(Armed { on, .. }) = armed else { return };
-    let timers = &me.k.dl_root.timers[on.index()];
+    let timers = &me.k.dl_cpus.timers[on.index()];
     let before = timers.next();
     timers.0.borrow_mut().retain(|(_, other)| *other != what);
     program(me, on, before);
@@ -82,7 +82,7 @@ pub(super) fn cancel<P: Platform>(me: ThisCpu<'_, P>, armed: Option<Armed>, what
 
 /// The hardware follows the first timer, which was for `before`.
 fn program<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, before: Option<Nanos>) {
-    let next = me.k.dl_root.timers[cpu.index()].next();
+    let next = me.k.dl_cpus.timers[cpu.index()].next();
     if next != before {
         me.k.platform.set_dl_timer(cpu, next);
     }
@@ -91,7 +91,7 @@ fn program<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, before: Option<Nanos>) {
 /// Handler of the executing CPU's timer ([`Platform::set_dl_timer`]): everything that is due, then the timer
 /// is set for what comes next.
 pub async fn dl_timer<P: Platform>(me: ThisCpu<'_, P>) {
-    let timers = &me.k.dl_root.timers[me.id.index()];
+    let timers = &me.k.dl_cpus.timers[me.id.index()];
     while let Some((at, what)) = timers.pop_due(me.now()) {
         let armed = Armed { at, on: me.id };
         match what {
@@ -104,7 +104,7 @@ pub async fn dl_timer<P: Platform>(me: ThisCpu<'_, P>) {
                 }
             }
             What::Group(group, timer) => group_timer(me, group, timer).await,
-            What::Leftover { cpu, bw } => active::leftover_passed(me, cpu, bw),
+            What::Leftover { cpu, root, bw } => active::leftover_passed(me, cpu, root, bw),
         }
     }
     me.k.platform.set_dl_timer(me.id, timers.next());

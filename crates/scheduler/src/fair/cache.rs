@@ -21,15 +21,16 @@ pub(super) struct SharedCache {
 }
 
 impl SharedCache {
-    /// Of a cache whose CPUs have been idle for long: all of them may be searched, and none ticks.
-    pub fn of_idle(cpus: &CpuMask, has_cores: bool) -> SharedCache {
+    /// Of a cache whose CPUs have been idle for long: all of them may be searched, and none ticks. So
+    /// many of them are known as idle.
+    pub fn of_idle(cpus: &CpuMask, has_cores: bool, nr_idle: u32) -> SharedCache {
         let size = cpus.weight();
         SharedCache {
             has_idle_cores: Kept::new(has_cores),
             nr_idle_scan: Kept::new(u64::from(size)),
             scan_cost: Kept::new(0),
             size,
-            nr_idle: Kept::new(size),
+            nr_idle: Kept::new(nr_idle),
         }
     }
 }

@@ -100,7 +100,7 @@ fn the_running_task_rises_without_rescheduling() {
     let (lab, running, [_]) = waiting(&[], [50]);
     set(&lab, running, fifo(95));
     assert_eq!(highest(&lab, 0), fifo(95).normal_prio(Nice::default()));
-    assert_eq!(lab.k.root_domain.cpupri_level(CpuId(0)), 95);
+    assert_eq!(lab.k.root_domain(CpuId(0)).rt.cpupri_level(CpuId(0)), 95);
     assert!(!lab.k.rq(CpuId(0)).published.is_asked());
 }
 

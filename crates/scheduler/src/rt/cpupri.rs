@@ -10,9 +10,9 @@
 //! between the two misses it. 6.1's order (new level first, so that the CPU is in both for a moment) can only
 //! make a reader take a CPU that has just risen, which every reader has to expect anyway.
 
-use crate::platform::{Access, Line, Platform};
+use crate::platform::{Access, Line, Platform, RootLine};
 use crate::registry::{CpupriTop, Search};
-use crate::{CpuId, CpuMask, Nanos, Prio, ThisCpu};
+use crate::{CpuId, CpuMask, Nanos, Prio, RootId, ThisCpu};
 use alloc::boxed::Box;
 use alloc::vec;
 use core::cell::RefCell;
@@ -38,6 +38,8 @@ pub(super) struct Cpupri(RefCell<Map>);
 
 #[derive(Debug)]
 struct Map {
+    /// Whose it is.
+    root: RootId,
     /// Bit per level that holds a CPU. The kernels up to 3.1 keep it in memory and read it; for 6.1 it only
     /// saves this program from looking at 100 counts.
     active: u128,
@@ -64,11 +66,12 @@ struct Window {
 }
 
 impl Cpupri {
-    /// `cpus` CPUs without RT tasks.
-    pub(super) fn new(cpus: usize) -> Cpupri {
+    /// The CPUs of `span` are without RT tasks; the machine has `cpus`.
+    pub(super) fn new(root: RootId, span: CpuMask, cpus: usize) -> Cpupri {
         let mut vectors = vec![Vector::default(); LEVELS].into_boxed_slice();
-        vectors[0] = Vector { count: cpus as u32, cpus: CpuMask::first_n(cpus) };
+        vectors[0] = Vector { count: span.weight(), cpus: span };
         Cpupri(RefCell::new(Map {
+            root,
             active: 1,
             vectors,
             level: vec![0; cpus].into(),
@@ -89,11 +92,11 @@ impl Cpupri {
         match me.k.config.rules.search.get() {
             Search::Cpupri => {
                 map.enter(new, cpu);
-                write_counts(me, new);
-                me.touch(Line::CpupriLevel(new), Access::Write);
+                map.write_counts(me, new);
+                map.touch(me, RootLine::CpupriLevel(new), Access::Write);
                 map.leave(old, cpu);
-                write_counts(me, old);
-                me.touch(Line::CpupriLevel(old), Access::Write);
+                map.write_counts(me, old);
+                map.touch(me, RootLine::CpupriLevel(old), Access::Write);
             }
             Search::CpupriLocked => {
                 map.enter_locked(me, new, cpu);
@@ -132,15 +135,15 @@ impl Cpupri {
         let mut rest = map.active & ((1 << top) - 1);
         let mut counts_read = 0;
         if !lockless {
-            me.touch(Line::CpupriActive, Access::Read);
+            map.touch(me, RootLine::CpupriActive, Access::Read);
         }
         while rest != 0 {
             let level = rest.trailing_zeros() as u8;
             rest &= rest - 1;
             if lockless {
-                read_counts(me, &mut counts_read, level);
+                map.read_counts(me, &mut counts_read, level);
             }
-            me.touch(Line::CpupriLevel(level), Access::Read);
+            map.touch(me, RootLine::CpupriLevel(level), Access::Read);
             let mut found = map.vectors[usize::from(level)].cpus.and(allowed);
             map.forget_unseen(me, &mut found);
             if !found.is_empty() {
@@ -148,7 +151,7 @@ impl Cpupri {
             }
         }
         if lockless && top > 0 {
-            read_counts(me, &mut counts_read, top - 1);
+            map.read_counts(me, &mut counts_read, top - 1);
         }
         None
     }
@@ -198,16 +201,35 @@ impl Map {
 
     /// Under the level's spinlock, which lies in the level's line.
     fn enter_locked<P: Platform>(&mut self, me: ThisCpu<'_, P>, level: u8, cpu: CpuId) {
-        me.touch(Line::CpupriLevel(level), Access::Write);
+        self.touch(me, RootLine::CpupriLevel(level), Access::Write);
         if self.enter(level, cpu) {
-            me.touch(Line::CpupriActive, Access::Write);
+            self.touch(me, RootLine::CpupriActive, Access::Write);
         }
     }
 
     fn leave_locked<P: Platform>(&mut self, me: ThisCpu<'_, P>, level: u8, cpu: CpuId) {
-        me.touch(Line::CpupriLevel(level), Access::Write);
+        self.touch(me, RootLine::CpupriLevel(level), Access::Write);
         if self.leave(level, cpu) {
-            me.touch(Line::CpupriActive, Access::Write);
+            self.touch(me, RootLine::CpupriActive, Access::Write);
+        }
+    }
+
+    #[inline]
+    fn touch<P: Platform>(&self, me: ThisCpu<'_, P>, line: RootLine, access: Access) {
+        me.touch(Line::Root(self.root, line), access);
+    }
+
+    #[inline]
+    fn write_counts<P: Platform>(&self, me: ThisCpu<'_, P>, level: u8) {
+        self.touch(me, RootLine::CpupriCounts(level / COUNTS_PER_LINE), Access::Write);
+    }
+
+    /// Reads the lines of counts up to the one that holds `level`; `read` is how many were read before.
+    #[inline]
+    fn read_counts<P: Platform>(&self, me: ThisCpu<'_, P>, read: &mut u8, level: u8) {
+        while *read <= level / COUNTS_PER_LINE {
+            self.touch(me, RootLine::CpupriCounts(*read), Access::Read);
+            *read += 1;
         }
     }
 
@@ -224,17 +246,5 @@ impl Map {
                 found.remove(cpu);
             }
         }
-    }
-}
-
-fn write_counts<P: Platform>(me: ThisCpu<'_, P>, level: u8) {
-    me.touch(Line::CpupriCounts(level / COUNTS_PER_LINE), Access::Write);
-}
-
-/// Reads the lines of counts up to the one that holds `level`; `read` is how many were read before.
-fn read_counts<P: Platform>(me: ThisCpu<'_, P>, read: &mut u8, level: u8) {
-    while *read <= level / COUNTS_PER_LINE {
-        me.touch(Line::CpupriCounts(*read), Access::Read);
-        *read += 1;
     }
 }

@@ -88,7 +88,7 @@ mod tick;
 pub use change::rules_changed;
 pub use cpupri::LevelCpus;
 pub use push_ipi::push_irq_work;
-pub use throttle::sched_rt_period_timer;
+pub use throttle::{Bandwidth, sched_rt_period_timer};
 
 pub(crate) use change::{left_deadline_class, pinned_changed, prio_changed, switched_from, switched_to};
 pub(crate) use preempt::check_preempt_curr;
@@ -104,7 +104,7 @@ pub(crate) use select::{select_task_rq, select_task_rq_fork};
 pub(crate) use tick::task_tick;
 
 use crate::task::TaskTable;
-use crate::{CpuId, CpuMask, Prio, TaskId};
+use crate::{CpuId, CpuMask, Prio, RootId, TaskId};
 use core::cell::Cell;
 use list::{Links, Member, PrioLists};
 
@@ -223,29 +223,26 @@ impl RtRq {
     }
 }
 
-/// What the CPUs that balance together share: the overload mask, cpupri, the push walkers; and the throttling
-/// shares of all CPUs.
+/// What the CPUs of a root domain share: the overload mask, cpupri, the push walkers.
 #[derive(Debug)]
-pub struct RootDomain {
+pub struct RtDomain {
     overload: overload::Overload,
     cpupri: cpupri::Cpupri,
     walkers: push_ipi::Walkers,
-    bandwidth: throttle::Bandwidth,
 }
 
-impl RootDomain {
-    pub(crate) fn new(cpus: usize) -> RootDomain {
-        RootDomain {
-            overload: overload::Overload::default(),
-            cpupri: cpupri::Cpupri::new(cpus),
-            walkers: push_ipi::Walkers::new(cpus),
-            bandwidth: throttle::Bandwidth::new(cpus),
+impl RtDomain {
+    pub(crate) fn new(root: RootId, span: CpuMask, cpus: usize) -> RtDomain {
+        RtDomain {
+            overload: overload::Overload::new(root),
+            cpupri: cpupri::Cpupri::new(root, span, cpus),
+            walkers: push_ipi::Walkers::new(root, cpus),
         }
     }
 }
 
 /// For checkers and reports.
-impl RootDomain {
+impl RtDomain {
     /// The overloaded CPUs.
     pub fn rto_mask(&self) -> CpuMask {
         self.overload.mask()
@@ -276,20 +273,10 @@ impl RootDomain {
     pub fn source_walker_active(&self, source: CpuId) -> bool {
         self.walkers.source_active(source)
     }
-
-    /// RT time that a CPU has used and the period timer has not given back.
-    pub fn rt_time(&self, cpu: CpuId) -> crate::Nanos {
-        self.bandwidth.used(cpu)
-    }
-
-    /// RT time that a CPU may use in each period, borrowed time included.
-    pub fn rt_runtime(&self, cpu: CpuId) -> crate::Nanos {
-        self.bandwidth.runtime(cpu)
-    }
 }
 
 #[cfg(test)]
-impl RootDomain {
+impl RtDomain {
     /// For canaries: cpupri believes that the executing CPU's best queued priority is this one.
     pub(crate) fn misplace_in_cpupri<P: crate::platform::Platform>(
         &self,

@@ -1,22 +1,28 @@
 //! RT overload: which CPUs have tasks that others should take (rt-class 1.6, 1.7).
 //!
-//! The mask and the count belong to a root domain. The model has one root domain, all CPUs; so the global
-//! mask of the kernels before January 2008 would name the same set.
+//! The mask and the count belong to a root domain. Before January 2008 they were the machine's, which without
+//! partitions are the same sets.
 
-use crate::platform::{Access, Line, Platform};
+use crate::platform::{Access, Line, Platform, RootLine};
 use crate::registry::OverloadRule;
 use crate::rq::RqGuard;
-use crate::{CpuId, CpuMask, ThisCpu};
+use crate::{CpuId, CpuMask, RootId, ThisCpu};
 use core::cell::{Cell, RefCell};
 
 /// rto_mask and rto_count.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Overload {
+    line: Line,
     count: Cell<u32>,
     mask: RefCell<CpuMask>,
 }
 
 impl Overload {
+    /// Of a root domain without RT tasks.
+    pub(super) fn new(root: RootId) -> Overload {
+        Overload { line: Line::Root(root, RootLine::Rto), count: Cell::default(), mask: RefCell::default() }
+    }
+
     /// Number of overloaded CPUs.
     #[inline]
     pub(super) fn count(&self) -> u32 {
@@ -43,7 +49,7 @@ impl Overload {
     /// whose outcome is "no" most of the time.
     #[inline]
     pub(super) fn others<P: Platform>(&self, me: ThisCpu<'_, P>, cpu: CpuId) -> bool {
-        me.touch(Line::Rto, Access::Read);
+        me.touch(self.line, Access::Read);
         match self.count() {
             0 => false,
             1 => !self.contains(cpu),
@@ -76,7 +82,7 @@ pub(super) fn update<P: Platform>(rq: &mut RqGuard<'_, P>) {
         return;
     }
     rq.rt.overloaded = overloaded;
-    me.touch(Line::Rto, Access::Write);
-    let domain = &me.k.root_domain.overload;
+    let domain = &me.k.root_domain(rq.cpu).rt.overload;
+    me.touch(domain.line, Access::Write);
     if overloaded { domain.set(rq.cpu) } else { domain.clear(rq.cpu) }
 }

@@ -45,7 +45,7 @@ fn need_pull_rt_task<P: Platform>(rq: &RqGuard<'_, P>, prev: TaskId, prev_prio: 
 /// Whether another CPU has something to give, as far as the shared line tells.
 #[inline]
 fn rt_overloaded<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
-    rq.me.k.root_domain.overload.others(rq.me, rq.cpu)
+    rq.me.k.root_domain(rq.cpu).rt.overload.others(rq.me, rq.cpu)
 }
 
 /// For the queue's CPU, which has just lowered its priority: takes from others, or asks them to push. Virtual
@@ -69,7 +69,7 @@ pub(crate) async fn pre_schedule<P: Platform>(rq: RqGuard<'_, P>) -> RqGuard<'_,
 /// something even better.
 async fn pull_from_others<P: Platform>(mut rq: RqGuard<'_, P>) -> RqGuard<'_, P> {
     let me = rq.me;
-    let overload = &me.k.root_domain.overload;
+    let overload = &me.k.root_domain(rq.cpu).rt.overload;
     let mut pulled = false;
     let mut next = overload.next(None);
     while let Some(source) = next {

@@ -13,18 +13,22 @@
 //! A walker that is under way when the rule changes finishes as what it was: the interrupt is recognised by
 //! whose cursor stands on the interrupted CPU.
 
+use super::RtDomain;
 use super::push::{push_rt_task_asked, push_rt_tasks_asked};
-use crate::platform::{Access, Cost, Ipi, Line, Lock, Platform};
+use crate::platform::{Access, Cost, Ipi, Line, Lock, Platform, RootLine};
 use crate::registry::{PushIpiWalker, PushSource, RtoSkipSelf};
 use crate::rq::RqGuard;
 use crate::stats::bump;
-use crate::{CpuId, CpuMask, ThisCpu};
+use crate::{CpuId, CpuMask, RootId, ThisCpu};
 use alloc::boxed::Box;
 use core::cell::Cell;
 
-/// State of all walkers.
+/// State of all walkers of a root domain.
 #[derive(Debug)]
 pub(super) struct Walkers {
+    requests: Line,
+    overloaded: Line,
+    lock: Lock,
     root: RootWalker,
     source: Box<[SourceWalker]>,
 }
@@ -34,11 +38,12 @@ pub(super) struct Walkers {
 struct RootWalker {
     /// rto_cpu: the CPU that is asked to push; none: no walker. Under [`Lock::Rto`].
     cursor: Cell<Option<CpuId>>,
-    /// rto_loop_next: requests ever made. Atomic, on [`Line::PushRequest`].
+    /// rto_loop_next: requests ever made. Atomic, on [`RootLine::PushRequest`].
     loop_next: Cell<u64>,
     /// rto_loop: the requests that the walker has accounted for. Under [`Lock::Rto`].
     loop_done: Cell<u64>,
-    /// rto_loop_start: closed while a requester tries to start a walker. Atomic, on [`Line::PushRequest`].
+    /// rto_loop_start: closed while a requester tries to start a walker. Atomic, on
+    /// [`RootLine::PushRequest`].
     gate: Cell<bool>,
 }
 
@@ -51,8 +56,15 @@ struct SourceWalker {
 }
 
 impl Walkers {
-    pub(super) fn new(cpus: usize) -> Walkers {
-        Walkers { root: RootWalker::default(), source: (0..cpus).map(|_| SourceWalker::default()).collect() }
+    /// None is under way; the machine has `cpus` CPUs.
+    pub(super) fn new(root: RootId, cpus: usize) -> Walkers {
+        Walkers {
+            requests: Line::Root(root, RootLine::PushRequest),
+            overloaded: Line::Root(root, RootLine::Rto),
+            lock: Lock::Rto(root),
+            root: RootWalker::default(),
+            source: (0..cpus).map(|_| SourceWalker::default()).collect(),
+        }
     }
 
     /// Whether the root domain's walker is under way.
@@ -73,7 +85,7 @@ pub(super) async fn tell_cpu_to_push<P: Platform>(rq: &RqGuard<'_, P>) {
         PushIpiWalker::RootDomain => request_root(me, source).await,
         PushIpiWalker::PerSource => request_source(me, source).await,
         PushIpiWalker::Broadcast => {
-            let mut overloaded: CpuMask = me.k.root_domain.overload.mask();
+            let mut overloaded: CpuMask = me.k.root_domain(source).rt.overload.mask();
             overloaded.remove(source);
             overloaded.iter().for_each(|hop| send(me, hop, source));
         }
@@ -87,7 +99,7 @@ fn send<P: Platform>(me: ThisCpu<'_, P>, hop: CpuId, source: CpuId) {
 
 /// Handler of [`Ipi::Push`], in hard interrupt: pushes, then sends the walker on.
 pub async fn push_irq_work<P: Platform>(me: ThisCpu<'_, P>, source: CpuId) {
-    let walkers = &me.k.root_domain.walkers;
+    let walkers = &me.k.root_domain(source).rt.walkers;
     let of_source = &walkers.source[source.index()];
     if of_source.executing.get() && of_source.cursor.get() == me.id {
         visit_for_source(me, source).await;
@@ -102,7 +114,7 @@ pub async fn push_irq_work<P: Platform>(me: ThisCpu<'_, P>, source: CpuId) {
 fn has_pushable<P: Platform>(me: ThisCpu<'_, P>) -> bool {
     match me.k.config.rules.push_source.get() {
         PushSource::PushableList => me.k.rq(me.id).published.rt_pushable.get(),
-        PushSource::QueueScan => me.k.root_domain.overload.contains(me.id),
+        PushSource::QueueScan => me.k.root_domain(me.id).rt.overload.contains(me.id),
     }
 }
 
@@ -115,16 +127,17 @@ async fn push_all<P: Platform>(me: ThisCpu<'_, P>) {
 }
 
 async fn request_root<P: Platform>(me: ThisCpu<'_, P>, source: CpuId) {
-    let walker = &me.k.root_domain.walkers.root;
-    me.touch(Line::PushRequest, Access::Write);
+    let walkers = &me.k.root_domain(source).rt.walkers;
+    let walker = &walkers.root;
+    me.touch(walkers.requests, Access::Write);
     walker.loop_next.set(walker.loop_next.get() + 1);
     if walker.gate.replace(true) {
         return;
     }
-    me.k.platform.acquire(me.id, Lock::Rto).await;
-    let hop = if walker.cursor.get().is_none() { rto_next_cpu(me) } else { None };
-    me.k.platform.release(me.id, Lock::Rto);
-    me.touch(Line::PushRequest, Access::Write);
+    me.k.platform.acquire(me.id, walkers.lock).await;
+    let hop = if walker.cursor.get().is_none() { rto_next_cpu(me, source) } else { None };
+    me.k.platform.release(me.id, walkers.lock);
+    me.touch(walkers.requests, Access::Write);
     walker.gate.set(false);
     if let Some(hop) = hop {
         send(me, hop, source);
@@ -133,21 +146,22 @@ async fn request_root<P: Platform>(me: ThisCpu<'_, P>, source: CpuId) {
 
 async fn visit_for_root<P: Platform>(me: ThisCpu<'_, P>, source: CpuId) {
     push_all(me).await;
-    me.k.platform.acquire(me.id, Lock::Rto).await;
-    let hop = rto_next_cpu(me);
-    me.k.platform.release(me.id, Lock::Rto);
+    let lock = me.k.root_domain(source).rt.walkers.lock;
+    me.k.platform.acquire(me.id, lock).await;
+    let hop = rto_next_cpu(me, source);
+    me.k.platform.release(me.id, lock);
     if let Some(hop) = hop {
         send(me, hop, source);
     }
 }
 
-/// Moves the root domain's cursor to the next overloaded CPU above it; at the end, back to the start if
-/// requests came since it last started. Under [`Lock::Rto`].
-fn rto_next_cpu<P: Platform>(me: ThisCpu<'_, P>) -> Option<CpuId> {
-    let walker = &me.k.root_domain.walkers.root;
-    let overload = &me.k.root_domain.overload;
+/// Moves the cursor of the root domain of `source` to the next overloaded CPU above it; at the end, back
+/// to the start if requests came since it last started. Under [`Lock::Rto`].
+fn rto_next_cpu<P: Platform>(me: ThisCpu<'_, P>, source: CpuId) -> Option<CpuId> {
+    let RtDomain { walkers, overload, .. } = &me.k.root_domain(source).rt;
+    let walker = &walkers.root;
     let skip_self = me.k.config.rules.rto_skip_self.get() == RtoSkipSelf::On;
-    me.touch(Line::Rto, Access::Read);
+    me.touch(walkers.overloaded, Access::Read);
     loop {
         let mut hop = overload.next(walker.cursor.get());
         if skip_self && hop == Some(me.id) {
@@ -157,7 +171,7 @@ fn rto_next_cpu<P: Platform>(me: ThisCpu<'_, P>) -> Option<CpuId> {
         if hop.is_some() {
             return hop;
         }
-        me.touch(Line::PushRequest, Access::Read);
+        me.touch(walkers.requests, Access::Read);
         if walker.loop_done.replace(walker.loop_next.get()) == walker.loop_next.get() {
             return None;
         }
@@ -165,7 +179,7 @@ fn rto_next_cpu<P: Platform>(me: ThisCpu<'_, P>) -> Option<CpuId> {
 }
 
 async fn request_source<P: Platform>(me: ThisCpu<'_, P>, source: CpuId) {
-    let walker = &me.k.root_domain.walkers.source[source.index()];
+    let walker = &me.k.root_domain(source).rt.walkers.source[source.index()];
     me.touch(Line::Rq(source), Access::Write);
     if walker.executing.get() {
         me.k.platform.acquire(me.id, Lock::PushWalker(source)).await;
@@ -187,7 +201,7 @@ async fn request_source<P: Platform>(me: ThisCpu<'_, P>, source: CpuId) {
 
 /// One push, then the next hop; a restart may come back here at once.
 async fn visit_for_source<P: Platform>(me: ThisCpu<'_, P>, source: CpuId) {
-    let walker = &me.k.root_domain.walkers.source[source.index()];
+    let walker = &me.k.root_domain(source).rt.walkers.source[source.index()];
     loop {
         if has_pushable(me) {
             let mut rq = me.lock(me.id).await;
@@ -218,9 +232,9 @@ async fn visit_for_source<P: Platform>(me: ThisCpu<'_, P>, source: CpuId) {
 /// The next overloaded CPU after the cursor, around to the source, that has something better than the
 /// source's best. The cursor follows.
 fn find_next_push_cpu<P: Platform>(me: ThisCpu<'_, P>, source: CpuId) -> Option<CpuId> {
-    let walker = &me.k.root_domain.walkers.source[source.index()];
-    let overload = &me.k.root_domain.overload;
-    me.touch(Line::Rto, Access::Read);
+    let RtDomain { walkers, overload, .. } = &me.k.root_domain(source).rt;
+    let walker = &walkers.source[source.index()];
+    me.touch(walkers.overloaded, Access::Read);
     let best = me.k.rq(source).published.rt_highest.get();
     let mut cursor = walker.cursor.get();
     let found = loop {

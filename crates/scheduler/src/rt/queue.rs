@@ -145,7 +145,7 @@ pub(crate) fn pushable_changed<P: Platform>(rq: &mut RqGuard<'_, P>) {
 pub(crate) fn cpupri_follows<P: Platform>(rq: &RqGuard<'_, P>) {
     let (me, has_deadline) = (rq.me, rq.dl.earliest().is_some());
     let highest = if has_deadline { Prio::DEADLINE } else { rq.rt.active.best() };
-    me.k.root_domain.cpupri.set(me, rq.cpu, highest);
+    me.k.root_domain(rq.cpu).rt.cpupri.set(me, rq.cpu, highest);
 }
 
 /// What happened to the queue since `next` was last right.

@@ -46,14 +46,13 @@ fn lowest_cpus<P: Platform>(me: ThisCpu<'_, P>, task: &Task, purpose: For) -> Op
 }
 
 fn search<P: Platform>(me: ThisCpu<'_, P>, task: &Task, purpose: For) -> Option<CpuMask> {
+    let root = me.k.root_domain(task.cpu.get());
     let (prio, allowed) = (task.prio.get(), task.cpus_allowed.get());
     match me.k.config.rules.search.get() {
-        Search::Cpupri | Search::CpupriLocked | Search::CpupriGap => {
-            me.k.root_domain.cpupri.find(me, prio, &allowed)
-        }
-        Search::LinearMask => scan(me, prio, allowed).all,
+        Search::Cpupri | Search::CpupriLocked | Search::CpupriGap => root.rt.cpupri.find(me, prio, &allowed),
+        Search::LinearMask => scan(me, prio, allowed.and(&root.span)).all,
         Search::Linear => {
-            let mut candidates = allowed;
+            let mut candidates = allowed.and(&root.span);
             if let For::Push(own) = purpose {
                 candidates.remove(own);
             }

@@ -14,9 +14,9 @@ use crate::{CpuId, Nanos, Prio, Reason, ThisCpu, fair};
 use alloc::boxed::Box;
 use core::cell::Cell;
 
-/// The shares of all CPUs, and the timer.
+/// The shares of all CPUs, and the timer, which without RT_GROUP_SCHED is one for all root domains.
 #[derive(Debug)]
-pub(super) struct Bandwidth {
+pub struct Bandwidth {
     cpus: Box<[Share]>,
     /// sched_rt_runtime_us for which the shares were set; writing the tunable resets them all.
     runtime_us: Cell<i64>,
@@ -34,7 +34,7 @@ struct Share {
 }
 
 impl Bandwidth {
-    pub(super) fn new(cpus: usize) -> Bandwidth {
+    pub(crate) fn new(cpus: usize) -> Bandwidth {
         Bandwidth {
             cpus: (0..cpus).map(|_| Share::default()).collect(),
             // No legal value: the first look sets the shares.
@@ -44,12 +44,12 @@ impl Bandwidth {
     }
 
     /// RT time of `cpu` that the timer has not yet given back.
-    pub(super) fn used(&self, cpu: CpuId) -> Nanos {
+    pub fn rt_time(&self, cpu: CpuId) -> Nanos {
         self.cpus[cpu.index()].used.get()
     }
 
-    /// Share of `cpu` in each period, borrowed time included.
-    pub(super) fn runtime(&self, cpu: CpuId) -> Nanos {
+    /// RT time that `cpu` may use in each period, borrowed time included.
+    pub fn rt_runtime(&self, cpu: CpuId) -> Nanos {
         self.cpus[cpu.index()].runtime.get()
     }
 }
@@ -59,7 +59,7 @@ impl Bandwidth {
 #[inline]
 fn enabled<P: Platform>(me: ThisCpu<'_, P>) -> bool {
     let runtime_us = me.k.config.tunables.sched_rt_runtime_us.get();
-    let bandwidth = &me.k.root_domain.bandwidth;
+    let bandwidth = &me.k.rt_bandwidth;
     if bandwidth.runtime_us.replace(runtime_us) != runtime_us {
         let share = Nanos::from_micros(u64::try_from(runtime_us).unwrap_or(0));
         bandwidth.cpus.iter().for_each(|cpu| cpu.runtime.set(share));
@@ -80,7 +80,7 @@ pub(super) fn is_throttled<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
 /// The first RT enqueue starts the period timer.
 #[inline]
 pub(super) fn start_rt_bandwidth<P: Platform>(me: ThisCpu<'_, P>) {
-    let expires = &me.k.root_domain.bandwidth.expires;
+    let expires = &me.k.rt_bandwidth.expires;
     if expires.get().is_none() && enabled(me) {
         let at = me.now() + period(me);
         expires.set(Some(at));
@@ -95,7 +95,7 @@ pub(super) fn account<P: Platform>(rq: &mut RqGuard<'_, P>, delta: Nanos) {
     if !enabled(me) {
         return;
     }
-    let share = &me.k.root_domain.bandwidth.cpus[rq.cpu.index()];
+    let share = &me.k.rt_bandwidth.cpus[rq.cpu.index()];
     share.used.set(share.used.get() + delta);
     if rq.rt.throttled {
         rq.resched();
@@ -129,22 +129,24 @@ fn count_again<P: Platform>(rq: &mut RqGuard<'_, P>) {
     if rq.published.rt_left_out.replace(rq, false) {
         let all = rq.nr_running + rq.rt.nr_running;
         rq.set_nr_running(all);
-        fair::note_overload(rq.me, all);
+        fair::note_overload(rq.me, rq.cpu, all);
     }
 }
 
-/// RT_RUNTIME_SHARE: takes from every other CPU 1/n of what it has not used, up to a whole period.
+/// RT_RUNTIME_SHARE: takes from every other CPU of the root domain, of which there are n, 1/n of what it
+/// has not used, up to a whole period.
 fn do_balance_runtime<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) {
     if !me.has(Feature::RtRuntimeShare) {
         return;
     }
-    let cpus = &me.k.root_domain.bandwidth.cpus;
+    let cpus = &me.k.rt_bandwidth.cpus;
     let (own, period) = (&cpus[cpu.index()].runtime, period(me));
-    for other in me.k.online.iter().filter(|other| *other != cpu) {
+    let span = me.k.root_domain(cpu).span;
+    for other in span.iter().filter(|other| *other != cpu) {
         me.touch(Line::Rq(other), Access::Write);
         let share = &cpus[other.index()];
         let unused = share.runtime.get().saturating_sub(share.used.get());
-        let part = Nanos(unused.0 / cpus.len() as u64).min(period.saturating_sub(own.get()));
+        let part = Nanos(unused.0 / u64::from(span.weight())).min(period.saturating_sub(own.get()));
         share.runtime.set(share.runtime.get() - part);
         own.set(own.get() + part);
         if own.get() >= period {
@@ -157,7 +159,7 @@ fn do_balance_runtime<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) {
 /// queues run again. Returns when it is due next; `None` when nothing is left to account, until the next RT
 /// enqueue starts it again.
 pub async fn sched_rt_period_timer<P: Platform>(me: ThisCpu<'_, P>) -> Option<Nanos> {
-    let bandwidth = &me.k.root_domain.bandwidth;
+    let bandwidth = &me.k.rt_bandwidth;
     let on = enabled(me);
     let (period, due) = (period(me), bandwidth.expires.get().unwrap_or(me.now()));
     let periods = 1 + me.now().saturating_sub(due).0 / period.0;
@@ -172,7 +174,7 @@ pub async fn sched_rt_period_timer<P: Platform>(me: ThisCpu<'_, P>) -> Option<Na
 
 /// Whether there is still something to account on `cpu`.
 async fn do_sched_rt_period_timer<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, periods: u64) -> bool {
-    let share = &me.k.root_domain.bandwidth.cpus[cpu.index()];
+    let share = &me.k.rt_bandwidth.cpus[cpu.index()];
     if share.used.get() == Nanos::ZERO && me.k.rq(cpu).published.rt_highest.get() == Prio::NO_RT {
         return false;
     }

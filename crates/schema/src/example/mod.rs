@@ -138,6 +138,7 @@ fn experiment() -> ExperimentText {
         }],
         members: vec![MemberText { group: "web".to_owned(), task: "periodic".to_owned() }],
         autogroup: true,
+        isolcpus: Some("3".to_owned()),
         seed: 42,
         duration_ns: Some(10_000_000_000),
         stretch: Some(Stretch { from_ns: 0, to_ns: Some(1_000_000_000) }),
@@ -200,6 +201,10 @@ pub fn run() -> RunResult {
         ],
         cpus: vec![cpu(0), cpu(1)],
         groups: vec![group("web")],
+        partitions: vec![
+            PartitionResult { cpus: "0".to_owned(), group: None, isolated: false },
+            PartitionResult { cpus: "1".to_owned(), group: Some("web".to_owned()), isolated: true },
+        ],
         totals: Totals {
             context_switches: 36_423,
             wakeups: 18_104,

@@ -2,13 +2,21 @@
 //! B1, B6, B7).
 
 use crate::units;
-use machine::{GroupSpec, QuotaSpec};
-use scheduler::{Nanos, Nice};
+use machine::{GroupSpec, PartitionKind, QuotaSpec};
+use scheduler::{CpuMask, Nanos, Nice};
 use std::ops::RangeInclusive;
 
-/// The files that decide about CPU time.
-pub const FILES: [&str; 6] =
-    ["cpu.max", "cpu.max.burst", "cpu.weight", "cpu.weight.nice", "cpu.shares", "cpu.idle"];
+/// The files that decide about CPU time and CPUs.
+pub const FILES: [&str; 8] = [
+    "cpu.max",
+    "cpu.max.burst",
+    "cpu.weight",
+    "cpu.weight.nice",
+    "cpu.shares",
+    "cpu.idle",
+    "cpuset.cpus",
+    "cpuset.cpus.partition",
+];
 
 /// What the kernel gives a group by itself.
 const DEFAULT_SHARES: u64 = 1024;
@@ -30,6 +38,8 @@ pub struct GroupSettings {
     quota: Option<Nanos>,
     period: Nanos,
     burst: Nanos,
+    cpus: Option<CpuMask>,
+    partition: PartitionKind,
 }
 
 impl Default for GroupSettings {
@@ -40,6 +50,8 @@ impl Default for GroupSettings {
             quota: None,
             period: DEFAULT_PERIOD,
             burst: Nanos::ZERO,
+            cpus: None,
+            partition: PartitionKind::Member,
         }
     }
 }
@@ -83,6 +95,22 @@ impl GroupSettings {
                     self.shares = DEFAULT_SHARES;
                 }
                 self.idle = idle;
+                Ok(())
+            }
+            "cpuset.cpus" => {
+                self.cpus = match value {
+                    "" => None,
+                    _ => Some(units::cpu_list(value).map_err(|problem| format!("{file}: {problem}"))?),
+                };
+                Ok(())
+            }
+            "cpuset.cpus.partition" => {
+                self.partition = match value {
+                    "member" => PartitionKind::Member,
+                    "root" => PartitionKind::Root,
+                    "isolated" => PartitionKind::Isolated,
+                    _ => return Err(format!("{file} is member, root or isolated, not `{value}` (EINVAL)")),
+                };
                 Ok(())
             }
             _ => Err(format!("a group has no file `{file}`; write one of {}", FILES.join(", "))),
@@ -154,6 +182,12 @@ impl GroupSettings {
         self.burst > Nanos::ZERO
     }
 
+    /// What it is to the sched domains.
+    #[must_use]
+    pub fn partition(&self) -> PartitionKind {
+        self.partition
+    }
+
     /// Whether everybody else goes before it.
     #[must_use]
     pub fn is_idle(&self) -> bool {
@@ -163,9 +197,9 @@ impl GroupSettings {
     /// A group with these files, at the top.
     #[must_use]
     pub fn spec(&self, path: &str) -> GroupSpec {
-        let GroupSettings { shares, idle, quota, period, burst } = *self;
+        let GroupSettings { shares, idle, quota, period, burst, cpus, partition } = *self;
         let quota = quota.map(|quota| QuotaSpec { quota, period, burst });
-        GroupSpec { shares, idle, quota, ..GroupSpec::new(path) }
+        GroupSpec { shares, idle, quota, cpus, partition, ..GroupSpec::new(path) }
     }
 }
 
@@ -269,6 +303,22 @@ mod tests {
         }
         assert!(written(&["cpu.max:1000/1000", "cpu.max.burst:1000"]).is_ok());
         assert!(written(&["cpu.max.burst:1000", "cpu.max:1000/1000"]).is_ok(), "in whatever order");
+    }
+
+    /// deadline-groups B10.
+    #[test]
+    fn cpus_are_a_list_and_a_partition_is_one_of_three() {
+        let spec = written(&["cpuset.cpus:0-1,4", "cpuset.cpus.partition:root"]).expect("legal");
+        let cpus = [0, 1, 4].map(scheduler::CpuId).into_iter().collect();
+        assert_eq!((spec.cpus, spec.partition), (Some(cpus), PartitionKind::Root));
+        assert_eq!(written(&["cpuset.cpus:1", "cpuset.cpus:"]).expect("legal").cpus, None);
+        for (word, problem) in [
+            ("cpuset.cpus:x", "cpuset.cpus: "),
+            ("cpuset.cpus.partition:yes", "is member, root or isolated, not `yes`"),
+        ] {
+            let error = written(&[word]).expect_err("refused");
+            assert!(error.contains(problem), "{error}");
+        }
     }
 
     #[test]

@@ -26,6 +26,7 @@ pub fn bare_engine(spec: MachineSpec, duration: Nanos) -> u64 {
         recorder: Recorder::new(cpus, 0, Tracing::Off),
         paths: None,
         idle_monitor: IdleMonitor::Hlt,
+        root_domains: 1,
     });
     let timers: Vec<_> = (0..cpus).map(|c| hw.add_slot(Source::Timer(TaskId(c as u32)))).collect();
     let cycles = std::cell::Cell::new(0u64);

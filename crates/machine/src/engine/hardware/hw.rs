@@ -73,12 +73,13 @@ pub(crate) struct Parts {
     pub recorder: Recorder,
     pub paths: Option<WakePaths>,
     pub idle_monitor: IdleMonitor,
+    pub root_domains: usize,
 }
 
 impl Hw {
     /// Nothing has happened on it.
     pub fn new(parts: Parts) -> Hw {
-        let Parts { spec, spawned, lock_kind, seed, recorder, paths, idle_monitor } = parts;
+        let Parts { spec, spawned, lock_kind, seed, recorder, paths, idle_monitor, root_domains } = parts;
         let n = spec.topology.cpus;
         let noise_sources = spec.noise.irq_off.len();
         let cpu_ids = (0..n as u16).map(CpuId);
@@ -111,7 +112,7 @@ impl Hw {
             paces,
             idle_monitor,
             locks: LockTable::new(&spec, lock_kind, 2 * n + spawned),
-            lines: LineTable::new(n, 2 * n + spawned),
+            lines: LineTable::new(n, root_domains, 2 * n + spawned),
             push_ipis: PushIpis::new(n),
             observed: Cell::new(recorder.is_traced() || paths.is_some()),
             paths: paths.map(|known| Paths::new(known, seed)),

@@ -2,7 +2,7 @@
 
 use super::sharers::Sharers;
 use super::transfers::Transfers;
-use scheduler::platform::{Access, Line};
+use scheduler::platform::{Access, Line, RootLine};
 use scheduler::{CpuId, Nanos, TaskId};
 use std::cell::{Cell, RefCell};
 
@@ -45,25 +45,41 @@ const CPUPRI_LEVELS: usize = 101;
 /// Lines of four cpupri counts each.
 const CPUPRI_COUNTS: usize = CPUPRI_LEVELS.div_ceil(4);
 
-/// Lines of which a machine has one each; cpupri's come after them.
+/// Lines of which a root domain has one each; cpupri's come after them.
 const SINGLETONS: usize = 5;
 
-/// Lines of which each CPU has some come after these.
-const PER_CPU: usize = SINGLETONS + CPUPRI_LEVELS + CPUPRI_COUNTS;
+/// So many has a root domain; a power of two, which multiplies faster.
+const OF_A_ROOT: usize = (SINGLETONS + CPUPRI_LEVELS + CPUPRI_COUNTS).next_power_of_two();
+
+/// Where a line is among those of its root domain.
+#[inline(always)]
+fn place(line: RootLine) -> usize {
+    match line {
+        RootLine::Rto => 0,
+        RootLine::CpupriActive => 1,
+        RootLine::PushRequest => 2,
+        RootLine::Dlo => 3,
+        RootLine::Cpudl => 4,
+        RootLine::CpupriLevel(level) => SINGLETONS + level as usize,
+        RootLine::CpupriCounts(group) => SINGLETONS + CPUPRI_LEVELS + group as usize,
+    }
+}
 
 /// Every modelled line of a machine.
 #[derive(Debug)]
 pub(crate) struct LineTable {
-    /// The singletons, those of cpupri, and those of the CPUs.
+    /// Those of the CPUs, then those of the root domains.
     states: Box<[LineState]>,
+    of_cpus: usize,
     tasks: RefCell<Vec<LineState>>,
 }
 
 impl LineTable {
-    /// With room for the lines of so many tasks.
-    pub fn new(cpus: usize, tasks: usize) -> LineTable {
+    /// For so many root domains, with room for the lines of so many tasks.
+    pub fn new(cpus: usize, roots: usize, tasks: usize) -> LineTable {
         LineTable {
-            states: (0..PER_CPU + 2 * cpus).map(|_| LineState::default()).collect(),
+            states: (0..2 * cpus + OF_A_ROOT * roots).map(|_| LineState::default()).collect(),
+            of_cpus: 2 * cpus,
             tasks: RefCell::new(Vec::with_capacity(tasks)),
         }
     }
@@ -72,15 +88,9 @@ impl LineTable {
     #[inline(always)]
     pub fn touch(&self, me: CpuId, now: Nanos, line: Line, access: Access, transfers: &Transfers) -> Nanos {
         let index = match line {
-            Line::Rto => 0,
-            Line::CpupriActive => 1,
-            Line::PushRequest => 2,
-            Line::Dlo => 3,
-            Line::Cpudl => 4,
-            Line::CpupriLevel(level) => SINGLETONS + level as usize,
-            Line::CpupriCounts(group) => SINGLETONS + CPUPRI_LEVELS + group as usize,
-            Line::Rq(cpu) => PER_CPU + 2 * cpu.index(),
-            Line::WakeList(cpu) => PER_CPU + 2 * cpu.index() + 1,
+            Line::Rq(cpu) => 2 * cpu.index(),
+            Line::WakeList(cpu) => 2 * cpu.index() + 1,
+            Line::Root(root, line) => self.of_cpus + OF_A_ROOT * root.index() + place(line),
             Line::Task(task) => return self.touch_task(me, now, task, access, transfers),
         };
         self.states[index].touch(me, now, access, transfers)
@@ -90,7 +100,7 @@ impl LineTable {
     /// less.
     #[inline(always)]
     pub fn look(&self, me: CpuId, now: Nanos, cpu: CpuId, transfers: &Transfers) -> Nanos {
-        let line = &self.states[PER_CPU + 2 * cpu.index()];
+        let line = &self.states[2 * cpu.index()];
         if line.lone.get() == me { transfers.own() } else { line.read_inline(me, now, transfers) }
     }
 
@@ -182,13 +192,29 @@ impl LineState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use scheduler::RootId;
+
+    const RTO: Line = Line::Root(RootId(0), RootLine::Rto);
+
+    /// deadline-groups B10: root domains do not share a line.
+    #[test]
+    fn each_root_domain_has_lines_of_its_own() {
+        let spec = crate::engine::hardware::four_nodes();
+        let transfers = Transfers::new(&spec);
+        let lines = LineTable::new(40, 2, 0);
+        let other = Line::Root(RootId(1), RootLine::Rto);
+        lines.touch(CpuId(0), Nanos(0), RTO, Access::Write, &transfers);
+        let own = spec.costs.line.own;
+        assert_eq!(lines.touch(CpuId(30), Nanos(0), other, Access::Read, &transfers), own);
+        assert!(lines.touch(CpuId(30), Nanos(0), RTO, Access::Read, &transfers) > own);
+    }
 
     #[test]
     fn a_line_that_others_wrote_is_transferred_once() {
         let spec = crate::engine::hardware::four_nodes();
         let transfers = Transfers::new(&spec);
-        let lines = LineTable::new(40, 0);
-        let touch = |cpu, access| lines.touch(CpuId(cpu), Nanos(0), Line::Rto, access, &transfers);
+        let lines = LineTable::new(40, 1, 0);
+        let touch = |cpu, access| lines.touch(CpuId(cpu), Nanos(0), RTO, access, &transfers);
         touch(0, Access::Write);
         assert_eq!(touch(0, Access::Write), spec.costs.line.own);
         let first = touch(30, Access::Read);
@@ -200,14 +226,14 @@ mod tests {
     fn transfers_of_one_line_queue_up() {
         let spec = crate::engine::hardware::four_nodes();
         let transfers = Transfers::new(&spec);
-        let lines = LineTable::new(40, 0);
-        lines.touch(CpuId(0), Nanos(0), Line::Rto, Access::Write, &transfers);
+        let lines = LineTable::new(40, 1, 0);
+        lines.touch(CpuId(0), Nanos(0), RTO, Access::Write, &transfers);
         let waits: Vec<u64> = (10..20)
-            .map(|cpu| lines.touch(CpuId(cpu), Nanos(1_000), Line::Rto, Access::Read, &transfers).0)
+            .map(|cpu| lines.touch(CpuId(cpu), Nanos(1_000), RTO, Access::Read, &transfers).0)
             .collect();
         assert!(waits.windows(2).all(|w| w[1] > w[0]), "each waits for the one before: {waits:?}");
         // A path that is still at an earlier time finds the line free.
-        let earlier = lines.touch(CpuId(20), Nanos(100), Line::Rto, Access::Read, &transfers);
+        let earlier = lines.touch(CpuId(20), Nanos(100), RTO, Access::Read, &transfers);
         assert_eq!(earlier, spec.costs.line.other_node);
     }
 }

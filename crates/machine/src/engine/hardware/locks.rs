@@ -85,7 +85,7 @@ impl LockTable {
             Lock::Pi(TaskId(task)) => (&self.pi, task as usize),
             Lock::MutexWait(MutexId(mutex)) => (&self.mutex_wait, mutex as usize),
             Lock::PushWalker(cpu) => (&self.push_walker, cpu.index()),
-            Lock::Rto => (&self.rto, 0),
+            Lock::Rto(root) => (&self.rto, root.index()),
         };
         let mut table = table.borrow_mut();
         if index >= table.len() {

@@ -164,7 +164,7 @@ impl Hw {
             Lock::Rq(cpu) => LogLock::Rq { cpu: words::cpu(cpu) },
             Lock::Pi(task) => LogLock::Pi { pid: self.recorder.pid(task) },
             Lock::MutexWait(mutex) => LogLock::MutexWait { mutex: mutex.0 },
-            Lock::Rto => LogLock::Rto {},
+            Lock::Rto(_) => LogLock::Rto {},
             Lock::PushWalker(cpu) => LogLock::PushWalker { cpu: words::cpu(cpu) },
         }
     }

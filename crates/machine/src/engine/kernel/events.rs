@@ -58,7 +58,15 @@ impl Sim {
     fn spawn_due(&self, task: TaskId) -> Option<CpuId> {
         let index = task.0 - self.k.cpus() as u32;
         let cpu = self.surroundings.spawn_cpus[index as usize].filter(|c| c.index() < self.k.cpus());
-        self.hw().raise(cpu.unwrap_or_default(), Irq::Spawn(index))
+        self.hw().raise(cpu.unwrap_or_else(|| self.forks_from(task)), Irq::Spawn(index))
+    }
+
+    /// The CPU on which a task is forked of which nobody says more: the first one, or the first that the
+    /// task may use where it may use none of that one's partition.
+    fn forks_from(&self, task: TaskId) -> CpuId {
+        let (first, allowed) = (CpuId(0), self.k.task(task).cpus_allowed.get());
+        let here = self.k.root_domain(first).span.intersects(&allowed);
+        if here { first } else { allowed.first().unwrap_or(first) }
     }
 
     /// Whether a CPU idles, with nothing on the way that it would find when it looks around.

@@ -1,6 +1,7 @@
 //! One simulated machine: the scheduler on its hardware, the tasks, and what happens to them from outside.
 
 use super::kthreads::KthreadWakes;
+use crate::cpusets::PartitionOutcome;
 use crate::engine::hardware::Hw;
 use crate::engine::observe::{Observed, View};
 use crate::engine::userland::{Caller, Userland};
@@ -15,6 +16,8 @@ pub(crate) struct Sim {
     pub k: Scheduler<Hw>,
     /// What the setup says of the task groups.
     pub groups: Vec<GroupSpec>,
+    /// The parts of a divided machine.
+    pub partitions: Vec<PartitionOutcome>,
     pub user: Userland,
     pub observed: Observed,
     pub surroundings: Surroundings,

@@ -162,8 +162,8 @@ impl View<'_> {
                 nr_running: state.rt.nr_running(),
                 nr_migratory: state.rt.nr_migratory(),
                 throttled: state.rt.is_throttled(),
-                time: self.k.root_domain.rt_time(rq.cpu),
-                runtime: self.k.root_domain.rt_runtime(rq.cpu),
+                time: self.k.rt_bandwidth.rt_time(rq.cpu),
+                runtime: self.k.rt_bandwidth.rt_runtime(rq.cpu),
             },
             domains: self.k.domains(rq.cpu).iter().map(domain).collect(),
         }

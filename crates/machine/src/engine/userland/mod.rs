@@ -7,6 +7,7 @@ mod activity;
 mod barrier;
 mod caller;
 mod channel;
+mod cpuset;
 mod device;
 mod family;
 mod futex;

@@ -2,6 +2,7 @@
 
 use super::activity::{Activity, Resume};
 use super::caller::Caller;
+use super::cpuset::within_cpuset;
 use super::family::{Family, Parent};
 use super::in_sections::SectionsOfTask;
 use super::rest::Rest;
@@ -42,7 +43,7 @@ pub(crate) struct Newcomer {
 /// What the scheduler has to know about a task to be.
 ///
 /// # Errors
-/// An affinity without a CPU of this machine, or a group that the setup does not have.
+/// An affinity without a CPU of this machine or of its cpuset, or a group that the setup does not have.
 pub(crate) fn as_new_task(
     k: &Scheduler<Hw>,
     pid: Pid,
@@ -60,6 +61,14 @@ pub(crate) fn as_new_task(
         let (comm, groups) = (spec.comm.as_str().into(), k.groups.len());
         return Err(RunError::NoSuchGroup { pid, comm, group: group.0, groups });
     }
+    let cpus_allowed = match spec.cpus {
+        _ if spec.kernel_thread && cpus_allowed.weight() == 1 => cpus_allowed,
+        None => cpus_allowed.and(&k.cpusets.of(group).by_default),
+        Some(asked) => within_cpuset(k, group, asked).map_err(|cpus| {
+            let comm = spec.comm.as_str().into();
+            RunError::OutsideCpuset { pid, comm, asked: asked.into(), cpus }
+        })?,
+    };
     Ok(NewTask {
         pid,
         policy: spec.policy,

@@ -1,6 +1,7 @@
 //! The system calls of the scheduler itself: policy, nice value, affinity.
 
 use super::caller::Caller;
+use super::cpuset::within_cpuset;
 use crate::outcome::RunError;
 use scheduler::affinity::set_cpus_allowed;
 use scheduler::dl::{NotAdmitted, fits, may_take_affinity};
@@ -32,10 +33,18 @@ pub(crate) async fn set_affinity(call: Caller<'_>, target: TaskId, cpus: CpuMask
         let target = Caller { p: target, ..call };
         return target.fail(|pid, comm| RunError::EmptyAffinity { pid, comm, asked: cpus, cpus: k.cpus() });
     }
-    if let Err(why) = may_take_affinity(k, k.task(target), cpus.and(&k.online)) {
+    let allowed = match within_cpuset(k, k.task(target).se.group.get(), cpus) {
+        Ok(allowed) => allowed,
+        Err(of_set) => {
+            let target = Caller { p: target, ..call };
+            let outside = |pid, comm| RunError::OutsideCpuset { pid, comm, asked: cpus.into(), cpus: of_set };
+            return target.fail(outside);
+        }
+    };
+    if let Err(why) = may_take_affinity(k, k.task(target), allowed) {
         return Caller { p: target, ..call }.refused(why);
     }
-    set_cpus_allowed(call.me, target, cpus).await;
+    set_cpus_allowed(call.me, target, allowed).await;
 }
 
 /// Whether the caller, who is about to run for the first time, may have the policy that it was made with; if
@@ -43,7 +52,10 @@ pub(crate) async fn set_affinity(call: Caller<'_>, target: TaskId, cpus: CpuMask
 pub(crate) fn is_let_in(call: Caller<'_>) -> bool {
     let k = call.me.k;
     let task = k.task(call.p);
-    fits(k, task, task.policy.get()).map_err(|why| call.refused(why)).is_ok()
+    // It starts here, or else on the first CPU that it may use.
+    let here = Some(call.me.id).filter(|cpu| task.may_run_on(*cpu));
+    let cpu = here.or(task.cpus_allowed.get().first()).unwrap_or(call.me.id);
+    fits(k, task, cpu, task.policy.get()).map_err(|why| call.refused(why)).is_ok()
 }
 
 impl Caller<'_> {

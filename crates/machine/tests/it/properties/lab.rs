@@ -192,6 +192,7 @@ fn setup(scenario: &Scenario, cpus: u16) -> Setup {
         tasks: scenario.tasks.len() as u8,
         waits: Rc::new(Cell::new(count(scenario, |op| matches!(op, Op::Wait(_))))),
     };
+    setup.isolate(isolated(scenario, cpus));
     let groups = groups(scenario, &mut setup);
     for (n, plan) in scenario.tasks.iter().enumerate() {
         let mut task = TaskSpec::new(format!("t{n}"), Script::new(&plan.ops, &shared));
@@ -216,6 +217,12 @@ fn setup(scenario: &Scenario, cpus: u16) -> Setup {
     }
     helpers(scenario, &shared, &mut setup);
     setup
+}
+
+/// In one of five scenarios some CPUs are isolated; the first is not.
+fn isolated(scenario: &Scenario, cpus: u16) -> CpuMask {
+    let chosen = |cpu: &u16| scenario.seed % 5 == 3 && scenario.seed >> (cpu % 16 + 16) & 1 == 1;
+    (1..cpus).filter(chosen).map(CpuId).collect()
 }
 
 /// The root and, in one of four scenarios, some groups, of which one may be part of another.

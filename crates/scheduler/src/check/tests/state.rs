@@ -90,7 +90,7 @@ fn p6_an_overload_that_nobody_told_of() {
 #[test]
 fn p7_a_cpu_at_the_wrong_level() {
     let (lab, _) = waiting(5);
-    lab.k.root_domain.misplace_in_cpupri(lab.cpu(0), Prio(50));
+    lab.k.root_domain(CpuId(0)).rt.misplace_in_cpupri(lab.cpu(0), Prio(50));
     assert_eq!(state_alarms(&lab), ["rt-class P7"]);
 }
 

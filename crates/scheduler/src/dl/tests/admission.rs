@@ -23,7 +23,7 @@ fn let_in(lab: &Lab, policy: Policy) -> usize {
 fn a14_2_admission() {
     let lab = Lab::new(2, "6.1.y", &[]);
     assert_eq!(let_in(&lab, deadline(30, 100, 100)), 6);
-    assert_eq!(lab.k.dl_root.total_bw(), 1_887_432);
+    assert_eq!(lab.k.root_domain(CpuId(0)).dl.total_bw(), 1_887_432);
     assert_eq!(let_in(&Lab::new(2, "6.1.y", &[]), deadline(25, 100, 100)), 7);
     for (runtime, expected) in [(95, 1), (96, 0)] {
         assert_eq!(let_in(&Lab::new(1, "6.1.y", &[]), deadline(runtime, 100, 100)), expected);
@@ -40,11 +40,11 @@ fn a_refusal_says_the_numbers() {
     assert_eq!(asks(&lab, a, deadline(50, 100, 100)), Ok(()));
     let refused = NotAdmitted::Bandwidth { limit: 996_147, taken: 524_288, asked: 524_288 };
     assert_eq!(asks(&lab, b, deadline(50, 100, 100)), Err(refused));
-    assert_eq!((lab.k.task(b).policy.get(), lab.k.dl_root.total_bw()), (fifo(1), 524_288));
+    assert_eq!((lab.k.task(b).policy.get(), lab.k.root_domain(CpuId(0)).dl.total_bw()), (fifo(1), 524_288));
     // Its own reservation makes room for a smaller and a larger one.
     assert_eq!(asks(&lab, a, deadline(95, 100, 100)), Ok(()));
     assert_eq!(asks(&lab, a, deadline(20, 100, 100)), Ok(()));
-    assert_eq!(lab.k.dl_root.total_bw(), 209_715);
+    assert_eq!(lab.k.root_domain(CpuId(0)).dl.total_bw(), 209_715);
 }
 
 /// deadline-groups A2 check 9, and kernels that have no such class or flag.
@@ -61,14 +61,14 @@ fn affinity_and_older_kernels() {
     let p = old.spawn(Policy::Normal, 0);
     let Policy::Deadline(params) = deadline(10, 100, 100) else { return };
     assert_eq!(asks(&old, p, Policy::Deadline(params.reclaiming())), Err(NotAdmitted::NoReclaim));
-    assert_eq!(fits(&old.k, old.k.task(p), Policy::Deadline(params)), Ok(()));
+    assert_eq!(fits(&old.k, old.k.task(p), CpuId(0), Policy::Deadline(params)), Ok(()));
 }
 
 /// deadline-groups A14 example 11: 6 of 10 left at a block, T = 100, deadline 100: in use until 40.
 #[test]
 fn a14_11_zero_lag() {
     let bw = 104_857;
-    let in_use = |lab: &Lab| (lab.k.dl_root.running_bw(CpuId(0)), lab.k.dl_root.this_bw(CpuId(0)));
+    let in_use = |lab: &Lab| (lab.k.dl_cpus.running_bw(CpuId(0)), lab.k.dl_cpus.this_bw(CpuId(0)));
     let lab = Lab::new(1, "6.1.y", &[]);
     let p = lab.spawn(deadline(10, 100, 100), 0);
     lab.pass_until(ms(4));
@@ -95,7 +95,7 @@ fn a_wakeup_in_time_keeps_the_bandwidth() {
     assert_eq!(lab.dl_timer_at(0), Some(ms(40)));
     lab.pass_until(ms(30));
     lab.wake(0, p);
-    assert_eq!((lab.dl_timer_at(0), lab.k.dl_root.running_bw(CpuId(0))), (None, 104_857));
+    assert_eq!((lab.dl_timer_at(0), lab.k.dl_cpus.running_bw(CpuId(0))), (None, 104_857));
 }
 
 /// deadline-groups A6: what was promised to one that leaves the class, or exits, is free at its zero-lag
@@ -114,11 +114,11 @@ fn a6_release_at_zero_lag() {
                 assert_eq!(asks(&lab, p, Policy::Normal), Ok(()));
             }
             let other = lab.spawn(Policy::Normal, 0);
-            assert_eq!(lab.k.dl_root.total_bw(), kept, "{rule}");
+            assert_eq!(lab.k.root_domain(CpuId(0)).dl.total_bw(), kept, "{rule}");
             assert_eq!(asks(&lab, other, deadline(50, 100, 100)).is_ok(), kept == 0, "{rule}");
             // 40 of 50 left, at half a CPU: 80 ms before the deadline.
             lab.pass_until(ms(20));
-            let left = lab.k.dl_root.total_bw();
+            let left = lab.k.root_domain(CpuId(0)).dl.total_bw();
             assert_eq!(left, if kept == 0 { 524_288 } else { 0 }, "{rule}");
         }
     }

@@ -54,7 +54,7 @@ fn a9_the_preempted_task_is_pushed() {
     let third = lab.spawn(deadline(5, 50, 50), 0);
     assert_eq!((lab.running(0), lab.running(1), lab.running(2)), (early, late, third));
     // Real-time tasks see that CPUs with deadline tasks are above them all.
-    assert_eq!(lab.k.root_domain.cpupri_level(CpuId(1)), 100);
+    assert_eq!(lab.k.root_domain(CpuId(1)).rt.cpupri_level(CpuId(1)), 100);
     assert!(lab.k.task(rt).on_rq.get());
 }
 
@@ -67,7 +67,7 @@ fn a9_pull_when_a_deadline_task_leaves() {
     let waits_too = lab.spawn(deadline(5, 90, 90), 0);
     assert_eq!((lab.running(0), lab.running(1)), (a, b));
     assert_eq!((lab.cpu_of(waits), lab.cpu_of(waits_too)), (0, 0));
-    assert_eq!(lab.k.dl_root.dlo_mask(), cpus(&[0]));
+    assert_eq!(lab.k.root_domain(CpuId(0)).dl.dlo_mask(), cpus(&[0]));
     lab.block(1);
     assert_eq!((lab.running(1), lab.count(Reason::DlPulled)), (waits_too, 1));
     // Throttling is leaving, too.
@@ -126,6 +126,6 @@ fn a9_overload_by_rule() {
         lab.spawn(deadline(5, 20, 20), 0);
         lab.spawn_allowed(deadline(5, 100, 100), 0, cpus(&[0]));
         lab.spawn_allowed(deadline(1, 10, 10), 1, cpus(&[1]));
-        assert_eq!(lab.k.dl_root.dlo_mask(), expected, "{rule}");
+        assert_eq!(lab.k.root_domain(CpuId(0)).dl.dlo_mask(), expected, "{rule}");
     }
 }

@@ -43,7 +43,7 @@ impl Starving {
     }
 
     fn left(&self) -> (i64, u64) {
-        let e = self.lab.k.dl_root.fair_server(CpuId(0)).entity();
+        let e = self.lab.k.dl_cpus.fair_server(CpuId(0)).entity();
         (e.runtime_ns() / 1_000_000, e.deadline().0 / 1_000_000)
     }
 }
@@ -102,13 +102,13 @@ fn a14_10_real_time_tasks_wait_for_the_rest_of_the_budget() {
     let s = Starving::new(&[]);
     assert_eq!(s.to(ms(960)), "fair");
     let higher = s.lab.spawn(fifo(99), 0);
-    assert_eq!((s.runs(), s.lab.k.root_domain.cpupri_level(CpuId(0))), ("fair", 100));
+    assert_eq!((s.runs(), s.lab.k.root_domain(CpuId(0)).rt.cpupri_level(CpuId(0))), ("fair", 100));
     let deadline = s.lab.spawn(crate::testing::deadline(5, 100, 100), 0);
     assert_eq!(s.lab.running(0), deadline);
     s.lab.block(0);
     assert_eq!(s.to(ms(999)), "fair");
     s.to(ms(1_000));
-    assert_eq!((s.lab.running(0), s.lab.k.root_domain.cpupri_level(CpuId(0))), (higher, 99));
+    assert_eq!((s.lab.running(0), s.lab.k.root_domain(CpuId(0)).rt.cpupri_level(CpuId(0))), (higher, 99));
 }
 
 /// The server stops when it is to run for nobody; with `on_empty` as soon as the last fair task leaves.
@@ -116,7 +116,7 @@ fn a14_10_real_time_tasks_wait_for_the_rest_of_the_budget() {
 fn a11_when_it_stops() {
     for (rule, active) in [("dl_server_stop=lazy", true), ("dl_server_stop=on_empty", false)] {
         let lab = Lab::new(1, KERNEL, &[rule, "NO_DELAY_DEQUEUE"]);
-        let server = lab.k.dl_root.fair_server(CpuId(0));
+        let server = lab.k.dl_cpus.fair_server(CpuId(0));
         let p = lab.spawn(Policy::Normal, 0);
         assert!(server.is_active());
         lab.block(0);
@@ -133,7 +133,7 @@ fn a11_when_it_stops() {
 #[test]
 fn a11_idling_is_charged() {
     let lab = Lab::new(1, KERNEL, &["NO_DELAY_DEQUEUE"]);
-    let server = lab.k.dl_root.fair_server(CpuId(0));
+    let server = lab.k.dl_cpus.fair_server(CpuId(0));
     lab.spawn(Policy::Normal, 0);
     lab.pass_until(ms(10));
     lab.block(0);
@@ -141,7 +141,7 @@ fn a11_idling_is_charged() {
     lab.spawn(fifo(10), 0);
     assert_eq!(server.entity().runtime_ns(), 10_000_000);
     let seven = Lab::new(1, "7.0", &["NO_DELAY_DEQUEUE"]);
-    let server = seven.k.dl_root.fair_server(CpuId(0));
+    let server = seven.k.dl_cpus.fair_server(CpuId(0));
     seven.spawn(Policy::Normal, 0);
     seven.pass_until(ms(10));
     seven.block(0);
@@ -169,7 +169,7 @@ fn a11_a_server_that_wakes_within_its_period() {
         lab.wake(0, fair);
         assert_eq!(lab.running(0) == fair, expected, "{rule}");
         assert!(expected || lab.running(0) == rt);
-        let left = lab.k.dl_root.fair_server(CpuId(0)).entity().runtime_ns() / 1_000_000;
+        let left = lab.k.dl_cpus.fair_server(CpuId(0)).entity().runtime_ns() / 1_000_000;
         // 0.05 × 900 ms, or all of a new period.
         assert_eq!(left, if expected { 44 } else { 50 }, "{rule}");
     }

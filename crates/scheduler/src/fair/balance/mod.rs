@@ -112,9 +112,9 @@ pub(super) fn takes_newest_first<P: Platform>(me: ThisCpu<'_, P>) -> bool {
 
 /// A queue has so many tasks now: with two of them there is something to pull.
 #[inline]
-pub(crate) fn note_overload<P: Platform>(me: ThisCpu<'_, P>, nr_running: u32) {
+pub(crate) fn note_overload<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, nr_running: u32) {
     if nr_running >= 2 {
-        me.k.fair_root.nohz.overload.set(true);
+        me.k.root_domain(cpu).overload.set(true);
     }
 }
 

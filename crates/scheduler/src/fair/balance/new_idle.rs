@@ -74,7 +74,7 @@ fn wants_search<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
     let me = rq.me;
     // The cost of a search that cannot find anything is not modelled: it delays nobody but the idle CPU
     // itself.
-    if me.k.fair_root.waiting.get() == 0 {
+    if me.k.root_domain(rq.cpu).waiting.get() == 0 {
         return false;
     }
     match me.k.config.rules.newidle_stop.get() {

@@ -21,8 +21,6 @@ use core::cell::{Cell, RefCell};
 /// What the class shares between CPUs.
 #[derive(Debug)]
 pub struct FairRoot {
-    /// Fair tasks that wait in a timeline, of all CPUs: without any, a search for work is in vain.
-    pub(in crate::fair) waiting: Cell<u32>,
     /// When an idle CPU may be kicked again.
     next_kick: Cell<Nanos>,
     /// What balancing by group types shares.
@@ -43,14 +41,16 @@ pub struct FairRoot {
 
 impl FairRoot {
     /// Of a machine that has been idle for long (fair-placement 4.10).
-    pub(crate) fn new(topology: &Topology, domains: &[Vec<SchedDomain>]) -> FairRoot {
+    pub(crate) fn new(topology: &Topology, domains: &[Vec<SchedDomain>], llc: &[CpuMask]) -> FairRoot {
         let has_cores = topology.levels.iter().any(|l| l.kind == LevelKind::Smt);
-        let of = |cpu| SharedCache::of_idle(&topology.llc_span(CpuId(cpu)), has_cores);
+        let ids = || (0..topology.cpus as u16).map(CpuId);
+        let balances = |cpu: &CpuId| topology.cpus == 1 || !domains[cpu.index()].is_empty();
+        let idle: CpuMask = ids().filter(balances).collect();
+        let cache = |span: &CpuMask| SharedCache::of_idle(span, has_cores, span.and(&idle).weight());
         FairRoot {
-            waiting: Cell::default(),
             next_kick: Cell::default(),
-            nohz: NohzRoot::of_idle(CpuMask::first_n(topology.cpus)),
-            caches: (0..topology.cpus as u16).map(of).collect(),
+            nohz: NohzRoot::of_idle(idle),
+            caches: llc.iter().map(cache).collect(),
             has_cores,
             has_clusters: domains.iter().flatten().any(|d| d.kind == LevelKind::Cluster),
             sums: GroupSums::new(domains),
@@ -104,7 +104,8 @@ pub(super) async fn nohz_balancer_kick<P: Platform>(me: ThisCpu<'_, P>) {
     if me.now() < next.get() || !nohz_kick_needed(me) {
         return;
     }
-    let Some(idle) = me.k.online.iter().find(|c| me.k.idle_cpu(*c)) else { return };
+    let may_help = |c: &CpuId| me.k.idle_cpu(*c) && !me.k.is_on_null_domain(*c);
+    let Some(idle) = me.k.online.iter().find(may_help) else { return };
     next.set(me.now() + tick_period(me));
     let mut rq = me.lock(idle).await;
     if me.k.idle_cpu(idle) {

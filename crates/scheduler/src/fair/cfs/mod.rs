@@ -132,7 +132,7 @@ pub(super) fn wait_in_timeline<P: Platform>(rq: &mut RqGuard<'_, P>, entity: Ent
     let se = rq.me.entity(entity);
     if !se.in_timeline.replace(true) {
         rq.fair.timeline.insert(entity, se.vruntime.get());
-        let waiting = &rq.me.k.fair_root.waiting;
+        let waiting = &rq.me.k.root_domain(rq.cpu).waiting;
         waiting.set(waiting.get() + 1);
     }
 }
@@ -141,7 +141,7 @@ pub(super) fn leave_timeline<P: Platform>(rq: &mut RqGuard<'_, P>, entity: Entit
     let se = rq.me.entity(entity);
     if se.in_timeline.replace(false) {
         rq.fair.timeline.remove(entity, se.vruntime.get());
-        let waiting = &rq.me.k.fair_root.waiting;
+        let waiting = &rq.me.k.root_domain(rq.cpu).waiting;
         waiting.set(waiting.get() - 1);
     }
 }

@@ -16,7 +16,10 @@ use crate::rq::RqGuard;
 pub(in crate::fair) fn reweight_queued<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, weight: u64) {
     let se = rq.me.entity(entity);
     let (old, vruntime) = (se.weight.get(), se.vruntime.get());
-    let scaled = |x: i64| (i128::from(x) * i128::from(old) / i128::from(weight)) as i64;
+    let scaled = |x: i64| match x.checked_mul(old as i64) {
+        Some(product) => product / weight as i64,
+        None => (i128::from(x) * i128::from(old) / i128::from(weight)) as i64,
+    };
     let left = scaled(lag(se.eevdf.deadline.get(), vruntime));
     let protected = scaled(lag(se.eevdf.vprot.get(), vruntime));
     let was_exact = se.eevdf.vprot.get() == se.eevdf.deadline.get();

@@ -199,7 +199,7 @@ pub(super) fn join_tree<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) 
     se.eevdf.arrival.set(queue.tree.insert(candidate).arrival);
     queue.sum_wv += queue.weighted_key(se);
     queue.sum_w += se.weight.get();
-    let waiting = &rq.me.k.fair_root.waiting;
+    let waiting = &rq.me.k.root_domain(rq.cpu).waiting;
     waiting.set(waiting.get() + 1);
 }
 
@@ -212,6 +212,6 @@ pub(super) fn leave_tree<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId)
     queue.tree.remove(se.eevdf.place());
     queue.sum_wv -= queue.weighted_key(se);
     queue.sum_w -= se.weight.get();
-    let waiting = &rq.me.k.fair_root.waiting;
+    let waiting = &rq.me.k.root_domain(rq.cpu).waiting;
     waiting.set(waiting.get() - 1);
 }

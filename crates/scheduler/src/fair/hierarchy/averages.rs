@@ -29,7 +29,7 @@ pub(in crate::fair) fn queue_changed<P: Platform>(me: ThisCpu<'_, P>, group: Gro
 /// Brings the entity of a group and the queue in front, in which it competes, up to date; the entity has been
 /// what it is now.
 pub(super) fn update_entity<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {
-    let group = entity.group(rq.me.k);
+    let group = entity.group();
     publish(rq, group);
     pelt::update_group(rq, entity, rq.me.group_queue(group, rq.cpu).runnable.get());
     propagate(rq, entity);
@@ -42,7 +42,7 @@ pub(super) fn note_runnable<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) {
 
 /// The entity shows what its group's queue has become, and the queue in front the difference.
 fn propagate<P: Platform>(rq: &RqGuard<'_, P>, entity: EntityId) {
-    let group = entity.group(rq.me.k);
+    let group = entity.group();
     let from: &GroupQueue = rq.me.group_queue(group, rq.cpu);
     if !from.changed.replace(false) {
         return;
@@ -108,7 +108,7 @@ pub(super) fn lives<P: Platform>(me: ThisCpu<'_, P>, group: GroupId, cpu: CpuId)
 /// Whether nothing is left in the averages of a group's queue, nor in what others know of it.
 fn is_faded<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> bool {
     let queue = rq.me.group_queue(group, rq.cpu);
-    let entity = EntityId::of_group(rq.me.k, group, rq.cpu);
+    let entity = EntityId::of_group(group, rq.cpu);
     let is_zero = |average: &pelt::Average| {
         average.load_avg.get() == 0 && average.util_avg.get() == 0 && average.runnable_avg.get() == 0
     };
@@ -124,15 +124,14 @@ pub(in crate::fair) fn update_all<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let mut last = None;
     while let Some(group) = living.after(last) {
         last = Some(group);
-        rq.bring(group);
         let changes = pelt::update_queue(rq, group);
-        let parent = rq.me.k.groups.parent(group);
-        rq.bring(parent);
         let queue = rq.me.group_queue(group, rq.cpu);
         // What the rate limit has kept back when the last of it faded is still to be published.
         let is_behind = queue.average.load_avg.get() == 0 && queue.contrib.get() > 0;
         if changes || is_behind {
-            update_entity(rq, EntityId::of_group(rq.me.k, group, rq.cpu));
+            let parent = rq.me.k.groups.parent(group);
+            rq.bring(parent);
+            update_entity(rq, EntityId::of_group(group, rq.cpu));
         } else if is_faded(rq, group) {
             rq.me.group_queue(group, rq.cpu).lives.set(false);
             living.remove(group);
@@ -144,6 +143,6 @@ pub(in crate::fair) fn update_all<P: Platform>(rq: &mut RqGuard<'_, P>) {
 /// [`update_entity`], and the weight that follows from it.
 pub(super) fn refresh<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {
     update_entity(rq, entity);
-    note_runnable(rq, entity.group(rq.me.k));
+    note_runnable(rq, entity.group());
     update_cfs_group(rq, entity);
 }

@@ -14,7 +14,7 @@ pub(in crate::fair) fn task_h_load<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, o
     let task = me.task(p);
     let (mut load, mut group, cpu) = (own, task.se.group.get(), task.cpu.get());
     while group != GroupId::ROOT {
-        let entity = me.entity(EntityId::of_group(me.k, group, cpu));
+        let entity = me.entity(EntityId::of_group(group, cpu));
         let queue = me.group_queue(group, cpu);
         let (of_entity, of_queue) = if pelt::tracked(me) {
             (entity.pelt.average.load_avg.get(), queue.average.load_avg.get())
@@ -31,7 +31,7 @@ pub(in crate::fair) fn task_h_load<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, o
 pub(in crate::fair) fn share_above<P: Platform>(rq: &RqGuard<'_, P>, mut share: u64) -> u64 {
     let mut group = rq.fair.group;
     while group != GroupId::ROOT {
-        let entity = EntityId::of_group(rq.me.k, group, rq.cpu);
+        let entity = EntityId::of_group(group, rq.cpu);
         group = rq.me.k.groups.parent(group);
         let weight = rq.me.entity(entity).weight.get();
         let queued = rq.me.task(entity.task()).on_rq.get();

@@ -36,7 +36,7 @@ pub(super) fn enter_above<P: Platform>(rq: &mut RqGuard<'_, P>, tasks: u32) -> b
     let me = rq.me;
     while rq.fair.group != GroupId::ROOT {
         let group = rq.fair.group;
-        let entity = EntityId::of_group(me.k, group, rq.cpu);
+        let entity = EntityId::of_group(group, rq.cpu);
         let slice = discipline::shortest_slice(rq);
         rq.bring(me.k.groups.parent(group));
         discipline::set_group_slice(rq, entity, slice);
@@ -99,7 +99,7 @@ pub(in crate::fair) fn dequeue<P: Platform>(
 /// A task of the queue in front has fallen asleep: what it worked on is still warm for the rest of its group.
 fn stays_near<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let (me, group) = (rq.me, rq.fair.group);
-    let entity = EntityId::of_group(me.k, group, rq.cpu);
+    let entity = EntityId::of_group(group, rq.cpu);
     if me.has(Feature::NextBuddy) && !me.k.groups.get(group).idle && me.task(entity.task()).on_rq.get() {
         rq.bring(me.k.groups.parent(group));
         rq.fair.buddies.next = Some(entity);
@@ -122,7 +122,7 @@ pub(super) fn climb<P: Platform>(rq: &mut RqGuard<'_, P>, mut passing: Passing) 
     let me = rq.me;
     while rq.fair.group != GroupId::ROOT {
         let group = rq.fair.group;
-        let entity = EntityId::of_group(me.k, group, rq.cpu);
+        let entity = EntityId::of_group(group, rq.cpu);
         let slice = discipline::shortest_slice(rq);
         rq.bring(me.k.groups.parent(group));
         if let Some(kind) = passing.leaves {
@@ -177,7 +177,7 @@ pub(in crate::fair) fn choose_below<P: Platform>(
 ) -> Option<TaskId> {
     let mut picked = Some(entity);
     while let Some(group) = picked.filter(|e| e.is_group()) {
-        let group = group.group(rq.me.k);
+        let group = group.group();
         rq.bring(group);
         picked = if bandwidth::stops_at_pick(rq) { None } else { discipline::pick_next_entity(rq) };
     }
@@ -196,7 +196,7 @@ pub(in crate::fair) fn set_next<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId,
 fn descend<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, how: SetNext) {
     let group = rq.me.entity(entity).group.get();
     if group != GroupId::ROOT {
-        descend(rq, EntityId::of_group(rq.me.k, group, rq.cpu), how);
+        descend(rq, EntityId::of_group(group, rq.cpu), how);
     }
     rq.bring(group);
     if !entity.is_group() {
@@ -204,7 +204,7 @@ fn descend<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, how: SetNext)
     }
     update_entity(rq, entity);
     // A group that was put back in this very pick goes on: only its tasks take turns.
-    let group = rq.me.group_queue(entity.group(rq.me.k), rq.cpu);
+    let group = rq.me.group_queue(entity.group(), rq.cpu);
     let goes_on = how == SetNext::Picked && group.put_in_pick.get() == Some(rq.nr_switches);
     queue::become_curr(rq, entity, if goes_on { SetNext::Continued } else { how });
 }
@@ -219,7 +219,7 @@ pub(in crate::fair) fn put_prev<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId)
                 update_curr(rq);
                 update_entity(rq, entity);
             }
-            let group = rq.me.group_queue(entity.group(rq.me.k), rq.cpu);
+            let group = rq.me.group_queue(entity.group(), rq.cpu);
             group.put_in_pick.set(Some(rq.nr_switches));
         }
         queue::put_here(rq, entity);
@@ -264,7 +264,7 @@ fn each_level<P: Platform>(
         if group == GroupId::ROOT {
             return;
         }
-        entity = EntityId::of_group(rq.me.k, group, rq.cpu);
+        entity = EntityId::of_group(group, rq.cpu);
     }
 }
 

@@ -21,7 +21,7 @@ pub(in crate::fair) fn check_preempt_wakeup<P: Platform>(
     if bandwidth::is_hidden(me.k, me.task(p)) {
         return;
     }
-    let above = |entity: EntityId| EntityId::of_group(me.k, me.entity(entity).group.get(), rq.cpu);
+    let above = |entity: EntityId| EntityId::of_group(me.entity(entity).group.get(), rq.cpu);
     let level = |entity: EntityId| me.k.groups.depth(me.entity(entity).group.get());
     let (mut woken, mut runs) = (EntityId::of(p), EntityId::of(rq.curr));
     while me.entity(woken).group.get() != me.entity(runs).group.get() {
@@ -63,6 +63,6 @@ fn mark<P: Platform>(
         if group == GroupId::ROOT {
             return;
         }
-        entity = EntityId::of_group(me.k, group, rq.cpu);
+        entity = EntityId::of_group(group, rq.cpu);
     }
 }

@@ -199,7 +199,7 @@ impl<P: Platform> Scheduler<P> {
             match self.task(p).se.group.get() {
                 own if own == group => return Some(p),
                 GroupId::ROOT => return None,
-                own => p = TaskId::of_group(own, cpu, self.cpus()),
+                own => p = TaskId::of_group(own, cpu),
             }
         }
     }
@@ -212,7 +212,7 @@ impl<P: Platform> Scheduler<P> {
 
     /// CPU time that a group, other than the root, has been charged on a CPU.
     pub fn group_usage(&self, group: GroupId, cpu: CpuId) -> Nanos {
-        self.task(TaskId::of_group(group, cpu, self.cpus())).stats.sum_exec_runtime.get()
+        self.task(TaskId::of_group(group, cpu)).stats.sum_exec_runtime.get()
     }
 }
 

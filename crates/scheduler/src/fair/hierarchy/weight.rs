@@ -30,8 +30,12 @@ impl Part {
     /// one is 2/1024.
     fn weight(self) -> u64 {
         let total = self.sum.saturating_sub(self.contrib) + self.load;
-        let part = u128::from(self.shares) * u128::from(self.load) / u128::from(total.max(1));
-        (part as u64).clamp(1, self.shares)
+        let total = total.max(1);
+        let part = match self.shares.checked_mul(self.load) {
+            Some(product) => product / total,
+            None => (u128::from(self.shares) * u128::from(self.load) / u128::from(total)) as u64,
+        };
+        part.clamp(1, self.shares)
     }
 }
 
@@ -53,7 +57,7 @@ fn calc_group_shares<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> Option
 
 /// The entity gets the weight that is right now; its queue is in front.
 pub(super) fn update_cfs_group<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {
-    let group = entity.group(rq.me.k);
+    let group = entity.group();
     let Some(weight) = calc_group_shares(rq, group) else { return };
     let se = rq.me.entity(entity);
     let old = se.weight.get();

@@ -7,7 +7,7 @@ use crate::fair::pelt::TaskPelt;
 use crate::fair::select::WakeHabits;
 use crate::platform::Platform;
 use crate::shared::Kept;
-use crate::{CpuId, GroupId, Nanos, Scheduler, TaskId, ThisCpu};
+use crate::{CpuId, GroupId, Nanos, TaskId, ThisCpu};
 
 /// A competitor for CPU time: a task, or what stands for a group of tasks on a CPU. What orders entities
 /// (timeline, buddies, the running one) speaks of them and not of tasks, and here alone one becomes the
@@ -24,8 +24,8 @@ impl EntityId {
 
     /// That of a group, other than the root, on a CPU.
     #[inline]
-    pub(in crate::fair) fn of_group<P: Platform>(k: &Scheduler<P>, group: GroupId, cpu: CpuId) -> EntityId {
-        EntityId(TaskId::of_group(group, cpu, k.cpus()))
+    pub(in crate::fair) fn of_group(group: GroupId, cpu: CpuId) -> EntityId {
+        EntityId(TaskId::of_group(group, cpu))
     }
 
     /// The task that it stands for; of a group's, the slot that is kept for it as if it were one.
@@ -41,8 +41,9 @@ impl EntityId {
     }
 
     /// The group that it stands for.
-    pub(crate) fn group<P: Platform>(self, k: &Scheduler<P>) -> GroupId {
-        self.0.group(k.cpus())
+    #[inline]
+    pub(crate) fn group(self) -> GroupId {
+        self.0.group()
     }
 }
 

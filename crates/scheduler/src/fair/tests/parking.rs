@@ -41,7 +41,7 @@ fn who_is_parked_is_runnable_and_on_no_queue() {
     assert!(lab.is_parked(hog) && is_hidden(&lab.k, lab.k.task(hog)) && lab.idle(0));
     assert_eq!(lab.k.task(hog).standing(), Standing::Waiting);
     assert_eq!(lab.k.rq(CpuId(0)).published.nr_running.get(), 0);
-    let entity = lab.k.task(TaskId::of_group(group, CpuId(0), 1));
+    let entity = lab.k.task(TaskId::of_group(group, CpuId(0)));
     assert!(!entity.on_rq.get() && !lab.wake(0, hog));
     lab.refill(group);
     assert_eq!((lab.running(0), lab.is_parked(hog)), (hog, false));

@@ -45,8 +45,8 @@ fn a_fair_holder_is_served_as_a_deadline_task() {
     assert_eq!((bench.lab.running(0), bench.owner(m)), (hog, Some(waiter)));
     // No bandwidth of the waiter was counted for the holder.
     let own = bench.lab.k.task(waiter).dl.bw();
-    assert_eq!(bench.lab.k.dl_root.this_bw(crate::CpuId(0)), 0);
-    assert_eq!(bench.lab.k.dl_root.total_bw(), own);
+    assert_eq!(bench.lab.k.dl_cpus.this_bw(crate::CpuId(0)), 0);
+    assert_eq!(bench.lab.k.root_domain(crate::CpuId(0)).dl.total_bw(), own);
 }
 
 /// A throttled holder goes on; one whose own deadline is earlier keeps its own parameters.

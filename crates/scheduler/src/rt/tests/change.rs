@@ -122,15 +122,15 @@ fn e8_and_e20_affinity_of_a_waiter() {
     let p = lab.spawn_allowed(fifo(20), 0, CpuMask::ALL);
     let pushable =
         || lab.k.rq(CpuId(0)).inspect().is_some_and(|rq| rq.rt.pushable(&lab.k.tasks).any(|t| t == p));
-    assert!(pushable() && lab.k.root_domain.rto_count() == 1);
+    assert!(pushable() && lab.k.root_domain(CpuId(0)).rt.rto_count() == 1);
     lab.run(set_cpus_allowed(lab.cpu(0), p, cpus(&[0])));
-    assert!(!pushable() && lab.k.root_domain.rto_count() == 0);
+    assert!(!pushable() && lab.k.root_domain(CpuId(0)).rt.rto_count() == 0);
     check_invariants(&lab);
     lab.block(1);
     assert!(lab.idle(1));
     lab.run(set_cpus_allowed(lab.cpu(0), p, CpuMask::ALL));
     lab.settle();
-    assert!(pushable() && lab.k.root_domain.rto_count() == 1);
+    assert!(pushable() && lab.k.root_domain(CpuId(0)).rt.rto_count() == 1);
     assert!(lab.idle(1), "no balancing follows from an affinity");
     lab.wake(1, busy);
     lab.block(1);

@@ -3,6 +3,7 @@
 mod basics;
 mod change;
 mod load_route;
+mod partitions;
 mod pull;
 mod push;
 mod push_ipi;
@@ -40,7 +41,7 @@ fn running(lab: &Lab) -> Vec<TaskId> {
 /// P4 to P7 of section 12: the queues, and what is told about them, agree with the tasks.
 fn check_invariants(lab: &Lab) {
     let (k, rules) = (&lab.k, &lab.k.config.rules);
-    let domain = &k.root_domain;
+    let domain = &k.root_domain(CpuId(0)).rt;
     for rq in k.rqs() {
         let state = rq.inspect().expect("no path is under way");
         let rt = &state.rt;

@@ -1,6 +1,8 @@
 //! Pull: rt-class 1.5, 5.1, 5.5, 5.6, E10, E12.
 
 use super::{check_invariants, running};
+use crate::RootId;
+use crate::platform::RootLine;
 use crate::platform::{Line, Lock};
 use crate::testing::{Lab, cpus, fifo};
 use crate::{CpuId, CpuMask, Nanos, Policy, Prio, Reason, TaskId};
@@ -65,7 +67,7 @@ fn no_overload_no_lock() {
     lab.spawn(fifo(10), 0);
     lab.forget();
     lab.block(0);
-    assert_eq!(lab.lines_touched(|line| line == Line::Rto), 1);
+    assert_eq!(lab.lines_touched(|line| line == Line::Root(RootId(0), RootLine::Rto)), 1);
     assert_eq!(*lab.k.platform.locks.borrow(), [Lock::Rq(CpuId(0))]);
 }
 

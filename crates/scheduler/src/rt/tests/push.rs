@@ -35,7 +35,7 @@ fn e1_two_pinned_tasks() {
         for priority in [10, 20] {
             lab.spawn_allowed(fifo(priority), 0, cpus(&[0]));
         }
-        assert_eq!(lab.k.root_domain.rto_count() == 1, overloaded, "{rule}");
+        assert_eq!(lab.k.root_domain(CpuId(0)).rt.rto_count() == 1, overloaded, "{rule}");
         lab.spawn_allowed(fifo(5), 1, cpus(&[1]));
         lab.forget();
         lab.block(1);
@@ -303,7 +303,7 @@ fn the_preempted_task_is_pushed_after_the_switch() {
 fn pushable_does_not_imply_overloaded() {
     let lab = Lab::new(2, V6_1, &[]);
     lab.spawn_unsettled(fifo(10), 0, 0, CpuMask::ALL);
-    assert_eq!(lab.k.root_domain.rto_count(), 0);
+    assert_eq!(lab.k.root_domain(CpuId(0)).rt.rto_count(), 0);
     push(&lab, 0);
     assert_eq!((lab.count(Reason::PushPreempts), lab.k.totals.pushes.get()), (0, 0));
 }

@@ -1,6 +1,8 @@
 //! RT_PUSH_IPI: rt-class 6, E10, E11, P14, P18.
 
 use super::{check_invariants, running};
+use crate::RootId;
+use crate::platform::RootLine;
 use crate::platform::{Ipi, Line, Lock};
 use crate::testing::{Lab, Sent, cpus, fifo};
 use crate::{CpuId, CpuMask, Policy, TaskId};
@@ -80,7 +82,10 @@ fn e11_who_is_visited() {
             seen.push(sent.to.0);
         }
         assert_eq!(seen, visited, "{walker}");
-        assert!(!lab.k.root_domain.root_walker_active() && !lab.k.root_domain.source_walker_active(CpuId(0)));
+        assert!(
+            !lab.k.root_domain(CpuId(0)).rt.root_walker_active()
+                && !lab.k.root_domain(CpuId(0)).rt.source_walker_active(CpuId(0))
+        );
     }
 }
 
@@ -139,12 +144,16 @@ fn a_request_during_the_walk_makes_it_start_over() {
     lab.forget();
     lab.block_unsettled(1);
     assert_eq!(hops(&lab), [3], "P14: one interrupt in flight for the whole root domain");
-    assert_eq!(lab.lines_touched(|line| line == Line::PushRequest), 2, "count, and the gate");
+    assert_eq!(
+        lab.lines_touched(|line| line == Line::Root(RootId(0), RootLine::PushRequest)),
+        2,
+        "count, and the gate"
+    );
     deliver_next(&lab);
     assert_eq!(hops(&lab), [2], "over again");
     deliver_next(&lab);
     deliver_next(&lab);
-    assert!(hops(&lab).is_empty() && !lab.k.root_domain.root_walker_active());
+    assert!(hops(&lab).is_empty() && !lab.k.root_domain(CpuId(0)).rt.root_walker_active());
 }
 
 /// 6.4: while one requester tries to start a walker, another does not even wait for the lock.
@@ -159,13 +168,13 @@ fn the_gate_lets_one_requester_in() {
     let first = crate::schedule::schedule(lab.cpu(0), crate::schedule::Entry::Call);
     lab.forget();
     lab.meanwhile(
-        |lock| lock == Lock::Rto,
+        |lock| lock == Lock::Rto(RootId(0)),
         first,
         |_| {
             lab.block_unsettled(1);
         },
     );
-    let waits = lab.k.platform.locks.borrow().iter().filter(|lock| **lock == Lock::Rto).count();
+    let waits = lab.k.platform.locks.borrow().iter().filter(|lock| **lock == Lock::Rto(RootId(0))).count();
     assert_eq!((waits, hops(&lab).len()), (1, 1));
 }
 
@@ -186,7 +195,7 @@ fn a_second_request_restarts_the_source_walker() {
     assert_eq!(hops(&lab), [1], "over again");
     deliver_next(&lab);
     deliver_next(&lab);
-    assert!(hops(&lab).is_empty() && !lab.k.root_domain.source_walker_active(CpuId(0)));
+    assert!(hops(&lab).is_empty() && !lab.k.root_domain(CpuId(0)).rt.source_walker_active(CpuId(0)));
     assert!(!running(&lab).contains(&first));
 }
 
@@ -260,7 +269,7 @@ fn rto_skip_self() {
         deliver_next(&lab);
         assert_eq!(hops(&lab).len(), to_itself, "{rule}");
         lab.settle();
-        assert!(!lab.k.root_domain.root_walker_active(), "P18: it ends when requests stop");
+        assert!(!lab.k.root_domain(CpuId(0)).rt.root_walker_active(), "P18: it ends when requests stop");
     }
 }
 
@@ -303,6 +312,9 @@ fn a_walker_survives_a_change_of_the_rule() {
         lab.k.config.set(&alloc::format!("push_ipi_walker={after}")).expect("a legal setting");
         lab.settle();
         assert_eq!(lab.k.totals.push_ipis.get(), visits, "{before}: it visited both");
-        assert!(!lab.k.root_domain.root_walker_active() && !lab.k.root_domain.source_walker_active(CpuId(0)));
+        assert!(
+            !lab.k.root_domain(CpuId(0)).rt.root_walker_active()
+                && !lab.k.root_domain(CpuId(0)).rt.source_walker_active(CpuId(0))
+        );
     }
 }

@@ -4,6 +4,7 @@ use super::super::search::{For, find_lowest_rq};
 use super::sleeper;
 use crate::domains::{LevelKind, Topology, TopologyLevel};
 use crate::platform::Line;
+use crate::platform::RootLine;
 use crate::testing::{Lab, cpus, fifo};
 use crate::{CpuId, CpuMask, Nanos, TaskId};
 
@@ -190,9 +191,9 @@ fn lines_read_by_cpupri() {
         machine.find(5);
         let count = |kind: fn(&Line) -> bool| machine.lab.lines_touched(|line| kind(&line));
         [
-            count(|line| matches!(line, Line::CpupriCounts(_))),
-            count(|line| matches!(line, Line::CpupriActive)),
-            count(|line| matches!(line, Line::CpupriLevel(_))),
+            count(|line| matches!(line, Line::Root(_, RootLine::CpupriCounts(_)))),
+            count(|line| matches!(line, Line::Root(_, RootLine::CpupriActive))),
+            count(|line| matches!(line, Line::Root(_, RootLine::CpupriLevel(_)))),
         ]
     };
     // Level 0 holds a CPU that p may use.
@@ -213,9 +214,9 @@ fn lines_written_by_cpupri() {
         lab.spawn_unsettled(fifo(50), 0, 0, cpus(&[0]));
         let count = |kind: fn(&Line) -> bool| lab.lines_touched(|line| kind(&line));
         [
-            count(|line| matches!(line, Line::CpupriCounts(_))),
-            count(|line| matches!(line, Line::CpupriActive)),
-            count(|line| matches!(line, Line::CpupriLevel(_))),
+            count(|line| matches!(line, Line::Root(_, RootLine::CpupriCounts(_)))),
+            count(|line| matches!(line, Line::Root(_, RootLine::CpupriActive))),
+            count(|line| matches!(line, Line::Root(_, RootLine::CpupriLevel(_)))),
         ]
     };
     assert_eq!(lines("cpupri"), [2, 0, 2]);

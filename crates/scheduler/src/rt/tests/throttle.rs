@@ -45,7 +45,7 @@ fn a_queue_that_used_its_share_is_passed_over_until_the_period_ends() {
     assert!(lab.idle(0));
     run_ms(&lab, 1);
     assert_eq!((lab.running(0), lab.count(Reason::Unthrottled)), (p, 1));
-    assert_eq!(lab.k.root_domain.rt_time(CpuId(0)), Nanos::from_millis(1), "what was used above the share");
+    assert_eq!(lab.k.rt_bandwidth.rt_time(CpuId(0)), Nanos::from_millis(1), "what was used above the share");
 }
 
 /// rt-class 8.1: what is left over of a period must be less than the share.
@@ -58,7 +58,7 @@ fn a_queue_that_is_at_its_share_stays_throttled() {
     for (ms, left, stays) in [(1000, 400, true), (2000, 0, false)] {
         lab.advance(Nanos::from_millis(ms) - lab.k.platform.now.get());
         expire(&lab);
-        let used = lab.k.root_domain.rt_time(CpuId(0));
+        let used = lab.k.rt_bandwidth.rt_time(CpuId(0));
         assert_eq!((used, throttled(&lab, 0)), (Nanos::from_millis(left), stays), "at {ms} ms");
     }
 }
@@ -115,7 +115,7 @@ fn rt_runtime_share() {
     }
     run_ms(&lab, 951);
     assert!(throttled(&lab, 0) && throttled(&lab, 1), "nobody has anything to lend");
-    let total: Nanos = [0, 1].map(|cpu| lab.k.root_domain.rt_runtime(CpuId(cpu))).into_iter().sum();
+    let total: Nanos = [0, 1].map(|cpu| lab.k.rt_bandwidth.rt_runtime(CpuId(cpu))).into_iter().sum();
     assert_eq!(total, Nanos::from_millis(1900), "borrowing moves shares, it makes none");
 }
 
@@ -221,7 +221,7 @@ fn a_queue_that_is_let_go_reschedules_in_any_case() {
 }
 
 fn shares_ms(lab: &Lab) -> [u64; 2] {
-    [0, 1].map(|cpu| lab.k.root_domain.rt_runtime(CpuId(cpu)).0 / 1_000_000)
+    [0, 1].map(|cpu| lab.k.rt_bandwidth.rt_runtime(CpuId(cpu)).0 / 1_000_000)
 }
 
 /// A CPU borrows when it has used up its share: 1/n of what each other has not used, up to a whole period.
@@ -237,10 +237,10 @@ fn how_much_is_borrowed() {
     assert_eq!(shares_ms(&lab), [175, 25]);
     run_ms(&lab, 100);
     assert!(throttled(&lab, 0), "there is less and less to borrow");
-    let before = lab.k.root_domain.rt_runtime(CpuId(0));
+    let before = lab.k.rt_bandwidth.rt_runtime(CpuId(0));
     run_ms(&lab, 749);
     assert!(
-        lab.k.root_domain.rt_runtime(CpuId(0)) > before,
+        lab.k.rt_bandwidth.rt_runtime(CpuId(0)) > before,
         "the timer borrows for a throttled CPU once more"
     );
 
@@ -261,10 +261,10 @@ fn a_late_timer_makes_up_for_it() {
     }
     assert_eq!(lab.count(Reason::Throttled), 0, "a whole period is no limit");
     expire(&lab);
-    assert_eq!(lab.k.root_domain.rt_time(CpuId(0)), Nanos::from_millis(500));
+    assert_eq!(lab.k.rt_bandwidth.rt_time(CpuId(0)), Nanos::from_millis(500));
     assert_eq!(lab.k.platform.period_timer_at.get(), Some(Nanos::from_secs(3)));
     run_ms(&lab, 500);
-    assert_eq!(lab.k.root_domain.rt_time(CpuId(0)), Nanos::ZERO);
+    assert_eq!(lab.k.rt_bandwidth.rt_time(CpuId(0)), Nanos::ZERO);
     assert_eq!(lab.k.platform.period_timer_at.get(), Some(Nanos::from_secs(4)), "the task still runs");
 }
 
@@ -288,5 +288,5 @@ fn switching_off_forgives() {
     assert!(lab.idle(0));
     lab.k.config.set("sched_rt_runtime_us=-1").expect("a legal setting");
     run_ms(&lab, 49);
-    assert_eq!((lab.running(0), lab.k.root_domain.rt_time(CpuId(0))), (p, Nanos::ZERO));
+    assert_eq!((lab.running(0), lab.k.rt_bandwidth.rt_time(CpuId(0))), (p, Nanos::ZERO));
 }

@@ -1,6 +1,8 @@
 //! Where a woken task goes, and what follows: rt-class 3.2 to 3.5 and 3.7, 2.3, E3, E4, E21.
 
 use super::{check_invariants, running, sleeper};
+use crate::RootId;
+use crate::platform::RootLine;
 use crate::rq::Resched;
 use crate::testing::{Lab, cpus, fifo};
 use crate::{CpuMask, Event, Reason, TaskId};
@@ -265,7 +267,7 @@ fn equal_priority_check_asks_in_the_order_of_its_era() {
         lab.spawn_allowed(fifo(50), 0, curr_allowed);
         lab.forget();
         lab.wake_unsettled(0, p);
-        lab.lines_touched(|line| line == crate::platform::Line::CpupriLevel(0))
+        lab.lines_touched(|line| line == crate::platform::Line::Root(RootId(0), RootLine::CpupriLevel(0)))
     };
     let movable = CpuMask::ALL;
     assert_eq!(searches("equal_prio_check=curr_first", movable), 2, "curr has a target, then p has one");

@@ -41,7 +41,7 @@ pub(in crate::fair::balance) fn wants_pre_schedule<P: Platform>(rq: &mut RqGuard
 fn gate<P: Platform>(rq: &RqGuard<'_, P>) -> Option<Reason> {
     let me = rq.me;
     let lowest = me.k.domains(rq.cpu).first();
-    let Some(lowest) = lowest.filter(|_| me.k.fair_root.nohz.overload.get()) else {
+    let Some(lowest) = lowest.filter(|_| me.k.root_domain(rq.cpu).overload.get()) else {
         return Some(Reason::NiNoOverload);
     };
     let needed = match me.k.config.rules.newidle_gate.get() {

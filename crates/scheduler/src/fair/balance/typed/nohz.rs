@@ -54,8 +54,6 @@ pub(in crate::fair) struct NohzRoot {
     next_blocked: Cell<u64>,
     /// Some CPU balances a NUMA level.
     pub numa_is_balanced: Cell<bool>,
-    /// Some queue has had two tasks since the last balancing of a whole machine found none.
-    pub overload: Cell<bool>,
 }
 
 impl NohzRoot {
@@ -72,7 +70,7 @@ impl NohzRoot {
 
 /// The executing CPU's tick is stopped: it idles.
 pub(crate) fn tick_stopped<P: Platform>(me: ThisCpu<'_, P>) {
-    if me.k.config.rules.lb.get() == Lb::GroupLoad {
+    if me.k.config.rules.lb.get() == Lb::GroupLoad || me.k.is_on_null_domain(me.id) {
         return;
     }
     let root = &me.k.fair_root.nohz;

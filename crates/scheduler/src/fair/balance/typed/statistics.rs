@@ -98,10 +98,10 @@ impl<'d> Search<'d> {
         Some(Busiest { group, imbalance })
     }
 
-    /// A pass over the whole machine knows whether anybody waits.
+    /// A pass over the whole root domain knows whether anybody waits.
     pub fn note_overload<P: Platform>(&self, me: ThisCpu<'_, P>, somebody_waits: bool) {
         if me.k.domains(self.dest).last().is_some_and(|top| top.span == self.domain.span) {
-            me.k.fair_root.nohz.overload.set(somebody_waits);
+            me.k.root_domain(self.dest).overload.set(somebody_waits);
         }
     }
 

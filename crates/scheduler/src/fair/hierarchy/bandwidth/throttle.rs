@@ -111,7 +111,7 @@ pub(super) fn throttle<P: Platform>(rq: &mut RqGuard<'_, P>, unit: BwThrottle) {
 fn freeze<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let (me, group) = (rq.me, rq.fair.group);
     let was_hidden = me.group_queue(group, rq.cpu).bandwidth.is_hidden();
-    let entity = EntityId::of_group(me.k, group, rq.cpu);
+    let entity = EntityId::of_group(group, rq.cpu);
     let competes = me.task(entity.task()).on_rq.get();
     // What was hidden already does not count any more.
     let tasks = tasks_below(rq, group);
@@ -152,7 +152,7 @@ fn show<P: Platform>(rq: &mut RqGuard<'_, P>, tasks: &Tasks) {
     rq.set_nr_running(all);
     published.nr_idle_policy.set(rq, published.nr_idle_policy.get() + tasks.idle);
     published.nr_delayed.set(rq, published.nr_delayed.get() + tasks.delayed);
-    fair::note_overload(rq.me, all);
+    fair::note_overload(rq.me, rq.cpu, all);
     if tasks.all > 0 && rq.fair.h_nr_running == tasks.all {
         dl::fair_came(rq);
     }

@@ -355,7 +355,7 @@ fn a_sleeper_that_is_still_on_its_cpu_stays_there() {
         let queues = |lock| matches!(lock, crate::platform::Lock::Rq(_));
         let schedule = crate::schedule::schedule(lab.cpu(4), crate::schedule::Entry::Call);
         // A CPU that goes idle drops its lock to look for work: there the waker comes in.
-        lab.k.fair_root.nohz.overload.set(true);
+        lab.k.root_domain(CpuId(0)).overload.set(true);
         lab.meanwhile(queues, schedule, |_| {
             if lab.k.task(p).standing() == crate::Standing::SwitchingOut && !woken {
                 lab.forget();
