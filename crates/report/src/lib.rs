@@ -11,7 +11,8 @@
 //! 4. two recordings become a [`schema::recordings::RecordingsComparison`] ([`recordings`]), whose text is
 //!    [`text::recordings`];
 //! 5. results of a published experiment are judged by its figures: a [`schema::reproduction::Reproduction`]
-//!    ([`reproduce`]), whose text is [`text::reproduction`]; what was swept is drawn by [`plot`].
+//!    ([`reproduce`]), whose text is [`text::reproduction`]; what was swept is drawn by [`plot`];
+//! 6. of thousands of runs of a sweep a [`schema::SweepResult`] tells what they come to: [`text::sweep`].
 //!
 //! Texts are the feature `text`, plots the feature `plots`: who wants data needs neither.
 
@@ -25,3 +26,5 @@ pub mod reproduce;
 mod stats;
 #[cfg(feature = "text")]
 pub mod text;
+
+pub use stats::nine_digits;

@@ -7,6 +7,7 @@ use crate::wording;
 use report::numbers::exact_duration;
 use scheduler::Nanos;
 use std::io;
+use std::path::PathBuf;
 use thiserror::Error;
 
 /// Why a command does not do what it was asked to.
@@ -15,6 +16,15 @@ pub enum Error {
     /// An experiment that is not possible, or that failed a check.
     #[error("{}", wording::of(.0))]
     Experiment(#[from] lab::Error),
+    /// A sweep that is not possible, or does not go on.
+    #[error("{}", wording::of_sweep(.0))]
+    Sweep(Box<sweep::Error>),
+    /// The folder of a sweep that another process writes into.
+    #[error("another sweep is writing into {} now; wait for it, or give another folder", path.display())]
+    SweepBusy {
+        /// As it was given.
+        path: PathBuf,
+    },
     /// A file that cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),
@@ -89,4 +99,10 @@ pub enum Error {
         /// The commands that there are.
         known: Vec<String>,
     },
+}
+
+impl From<sweep::Error> for Error {
+    fn from(error: sweep::Error) -> Error {
+        Error::Sweep(Box::new(error))
+    }
 }

@@ -8,6 +8,7 @@ mod error;
 pub mod files;
 pub mod outputs;
 pub mod recording;
+pub mod sweep_folder;
 mod wording;
 
 pub use error::Error;

@@ -56,6 +56,8 @@ names! {
     CompareSchema = "schedlab-compare/1";
     /// Of a [`Reproduction`](crate::reproduction::Reproduction).
     ReproduceSchema = "schedlab-reproduce/1";
+    /// Of a [`SweepResult`](crate::SweepResult).
+    SweepSchema = "schedlab-sweep/1";
     /// Of an [`InspectResult`](crate::InspectResult).
     InspectSchema = "schedlab-inspect/1";
     /// Of a [`RecordingsComparison`](crate::recordings::RecordingsComparison).

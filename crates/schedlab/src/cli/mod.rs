@@ -21,6 +21,7 @@ mod reproduce;
 mod run;
 mod signals;
 mod speed;
+mod sweep;
 mod terminal;
 mod typed;
 mod user;
@@ -56,6 +57,7 @@ enum Command {
     Run(run::Args),
     Compare(compare::Args),
     Reproduce(reproduce::Args),
+    Sweep(sweep::Args),
     Inspect(inspect::Args),
     Record(record::Args),
     Workload(workload::Args),
@@ -121,6 +123,7 @@ fn execute(cli: &Cli, typed: &Typed) -> Result<(), Failure> {
         Some(Command::Run(args)) => run::execute(args, typed, voice),
         Some(Command::Compare(args)) => compare::execute(args, typed, voice),
         Some(Command::Reproduce(args)) => reproduce::execute(args, voice),
+        Some(Command::Sweep(args)) => sweep::execute(args, voice),
         Some(Command::Inspect(args)) => inspect::execute(args),
         Some(Command::Record(args)) => record::execute(args, voice),
         Some(Command::Workload(args)) => workload::execute(args),

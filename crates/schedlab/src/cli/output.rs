@@ -31,6 +31,12 @@ impl From<lab::Error> for Failure {
     }
 }
 
+impl From<sweep::Error> for Failure {
+    fn from(error: sweep::Error) -> Failure {
+        Failure::Error(error.into())
+    }
+}
+
 impl From<OutputError> for Failure {
     fn from(error: OutputError) -> Failure {
         Failure::Error(error.into())

@@ -22,6 +22,7 @@ const COMMANDS: &[&[&str]] = &[
     &["compare", "hackbench -g1 -f1 -l5", "--with", "cpus=3", "--repeat", "2"],
     &["compare", "crates/trace/tests/fixtures/mix-rr.dat", "--with", "cpus=3", "--repeat", "1"],
     &["reproduce", "000", "--quick"],
+    &["sweep", "demo/kernels.toml", "--folder", concat!(env!("CARGO_TARGET_TMPDIR"), "/schema.sweep")],
     &["inspect", "crates/trace/tests/fixtures/mix-rtover.dat"],
     &["inspect", "crates/trace/tests/fixtures/mix-rr.dat", "crates/trace/tests/fixtures/mix-rtover.dat"],
     &["list", "limits"],

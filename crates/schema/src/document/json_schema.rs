@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::comparison::Comparison;
 use crate::recordings::RecordingsComparison;
 use crate::reproduction::Reproduction;
-use crate::{ExplainResult, InspectResult, ListResult, LogHead, LogRecord, RunResult};
+use crate::{ExplainResult, InspectResult, ListResult, LogHead, LogRecord, RunResult, SweepResult};
 
 /// Every document that a command writes, with all that it is made of.
 pub fn all() -> Value {
@@ -19,6 +19,7 @@ pub fn all() -> Value {
         root::<RunResult>(&mut generator),
         root::<Comparison>(&mut generator),
         root::<Reproduction>(&mut generator),
+        root::<SweepResult>(&mut generator),
         root::<InspectResult>(&mut generator),
         root::<RecordingsComparison>(&mut generator),
         root::<ListResult>(&mut generator),

@@ -3,9 +3,11 @@
 mod comparison;
 mod log;
 pub mod reproduction;
+mod sweep;
 
 pub use comparison::{comparison, recordings};
 pub use log::log;
+pub use sweep::sweep;
 
 use std::collections::BTreeMap;
 

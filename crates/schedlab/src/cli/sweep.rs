@@ -1,0 +1,72 @@
+//! `schedlab sweep`: thousands of runs of one experiment.
+
+use super::common::Format;
+use super::output::{Failure, Stream, command_line, print};
+use super::progress::Progress;
+use super::signals;
+use super::voice::Voice;
+use report::text::Rows;
+use schedlab::clocks;
+use schedlab::files::Disk;
+use schedlab::sweep_folder::SweepFolder;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use sweep::{Local, Sweep, SweepFile};
+
+/// Run an experiment along axes (kernels, sizes, settings, parameters of loads, seeds) and keep every run.
+///
+/// FILE says what; docs/sweeps.md explains it. Each run has a hash of all that decides it, under which its
+/// figures are kept in the folder: what is there is not run again, so a sweep that was stopped or killed goes
+/// on where it was, and one with more values runs those only. A run that fails is a row with its error.
+/// FOLDER/results.parquet has a row for each run.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// What to sweep (.toml).
+    #[arg(value_name = "FILE")]
+    file: String,
+    /// Where results are kept; made if it is not there [default: FILE with .sweep in place of .toml].
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+    /// Chunks of runs at the same time [default: as many as there are cores].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    workers: Option<u32>,
+    /// How to print the result.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Print long tables in full.
+    #[arg(long)]
+    full: bool,
+}
+
+pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
+    let file = SweepFile::parse(&args.file, &lab::file_text(&args.file, &Disk)?)?;
+    let plan = file.plan(&Disk)?;
+    signals::clean_up().map_err(Failure::Output)?;
+    let beside = || Path::new(&args.file).with_extension("sweep");
+    let folder = SweepFolder::open(&args.folder.clone().unwrap_or_else(beside))?;
+    let local = Local::new(&Disk).with_clock(clocks::wall);
+    let local = match args.workers {
+        Some(workers) => local.with_workers(workers as usize),
+        None => local,
+    };
+    let bar = Progress::of_uneven(plan.runs() as u64, voice);
+    let sweep = Sweep { plan: &plan, folder: &folder, engine: &local, clock: Some(clocks::wall) };
+    let mut reused = 0;
+    let result = sweep.run(&mut |progress| {
+        reused = progress.reused;
+        bar.at(progress.done, progress.left.map(|left| Duration::from_nanos(left.0)));
+        ControlFlow::Continue(())
+    });
+    bar.finish();
+    let mut result = result?;
+    if reused > 0 {
+        voice.note(&format!("{reused} of {} runs were there already", result.runs));
+    }
+    result.command = Some(command_line());
+    let rows = if args.full { Rows::All } else { Rows::Folded };
+    match args.format {
+        Format::Text => print(&report::text::sweep(&result, rows)),
+        Format::Json => Stream::Output.exact(&result.to_json()),
+    }
+}
