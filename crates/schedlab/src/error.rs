@@ -19,6 +19,18 @@ pub enum Error {
     /// A sweep that is not possible, or does not go on.
     #[error("{}", wording::of_sweep(.0))]
     Sweep(Box<sweep::Error>),
+    /// A cluster's address, and nothing that would go there.
+    #[error("--address is that of a Ray cluster; add --engine ray, or leave it out")]
+    AddressWithoutRay,
+    /// Ray is Python's.
+    #[error(
+        "--engine ray runs in Python, and `{python}` has not got the packages schedlab and ray; install them: pip \
+         install 'schedlab[ray]'"
+    )]
+    RayWithoutPython {
+        /// Name of the interpreter.
+        python: String,
+    },
     /// The folder of a sweep that another process writes into.
     #[error("another sweep is writing into {} now; wait for it, or give another folder", path.display())]
     SweepBusy {

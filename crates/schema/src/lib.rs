@@ -84,7 +84,7 @@ pub use replay::{Fidelity, Reference, ReplayFidelity, ReplayOrder, ReplaySummary
 pub use run::{
     Dump, Engine, Kernel, KernelChange, Machine, Phase, ReadError, RecordedPath, RunResult, Window,
 };
-pub use sweep::{SweepAxis, SweepFigure, SweepPoint, SweepResult};
+pub use sweep::{SweepAxis, SweepFigure, SweepMetric, SweepPoint, SweepResult};
 pub use tasks::{Policy, TaskResult, TimeUnder};
 pub use units::Seconds;
 pub use verdict::{Answer, Grade, Question, ReplayVerdict};

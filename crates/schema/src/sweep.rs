@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Metric, SweepSchema, json};
+use crate::{Better, Metric, SweepSchema, Unit, json};
 
 /// What a sweep comes to, from `schedlab sweep --format json`: the figures of each combination of values over
 /// the seeds. Every run is a row of `results.parquet` in its folder.
@@ -31,7 +31,7 @@ pub struct SweepResult {
     /// How many of them failed.
     pub failed: u64,
     /// The figures that are summed up.
-    pub metrics: Vec<Metric>,
+    pub metrics: Vec<SweepMetric>,
     /// Every combination of values, that of the last axis varying fastest.
     pub points: Vec<SweepPoint>,
 }
@@ -41,6 +41,29 @@ impl SweepResult {
     #[must_use]
     pub fn to_json(&self) -> String {
         json(self)
+    }
+}
+
+/// What a figure is. (How finely it can be told depends on its value, so that no one resolution holds for all
+/// runs.)
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct SweepMetric {
+    /// Name for programs: `cyclictest.worst_latency`, `tasks.cc1.wait`.
+    pub key: String,
+    /// Name for people.
+    pub label: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// In which direction it improves.
+    pub better: Better,
+}
+
+impl From<&Metric> for SweepMetric {
+    fn from(metric: &Metric) -> SweepMetric {
+        let Metric { key, label, unit, better, .. } = metric.clone();
+        SweepMetric { key, label, unit, better }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::folder::Folder;
 use crate::metrics::Metrics;
 use crate::parquet::{Cells, Kind, Reader, Writer};
 use crate::row::{Outcome, Row};
-use ::parquet::errors::{ParquetError, Result as ParquetResult};
+use ::parquet::errors::Result as ParquetResult;
 use schema::{Measurement, Metric};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -29,9 +29,18 @@ const FIXED: [(&str, Kind); 5] = [
 
 /// What a file says of its columns.
 #[derive(Serialize, Deserialize)]
-struct Note {
+pub struct Note {
     version: String,
     metrics: Vec<Metric>,
+}
+
+impl Note {
+    /// The JSON of it, for columns of these metrics.
+    pub fn json(metrics: Vec<Metric>) -> String {
+        let note = Note { version: env!("CARGO_PKG_VERSION").to_owned(), metrics };
+        // Plain data with names for keys.
+        serde_json::to_string(&note).unwrap_or_default()
+    }
 }
 
 /// The files with rows in a folder.
@@ -226,9 +235,7 @@ fn table(rows: &[Row]) -> ParquetResult<Vec<u8>> {
     let fixed = FIXED.iter().map(|(name, kind)| ((*name).to_owned(), *kind));
     let of_figures = metrics.list().iter().map(|metric| (metric.key.clone(), Kind::Number));
     let columns: Vec<(String, Kind)> = fixed.chain(of_figures).collect();
-    let note = Note { version: env!("CARGO_PKG_VERSION").to_owned(), metrics: metrics.list().to_vec() };
-    let note = serde_json::to_string(&note).map_err(|error| ParquetError::General(error.to_string()))?;
-    let mut writer = Writer::new(&columns, &note)?;
+    let mut writer = Writer::new(&columns, &Note::json(metrics.list().to_vec()))?;
     writer.group(&cells)?;
     writer.finish()
 }

@@ -1,6 +1,6 @@
 //! All results of a sweep in one file: a row for each run, in the order of the runs, whoever made them when.
 
-use crate::archive::{Archive, Stored};
+use crate::archive::{Archive, Note, Stored};
 use crate::driver::Index;
 use crate::error::Error;
 use crate::folder::Folder;
@@ -8,7 +8,6 @@ use crate::metrics::Metrics;
 use crate::parquet::{Cells, Kind, Reader, Writer};
 use crate::plan::Plan;
 use ::parquet::errors::ParquetError;
-use schema::Metric;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -71,8 +70,7 @@ fn columns(plan: &Plan, keys: &[&String]) -> Vec<(String, Kind)> {
 
 /// What the columns of figures hold.
 fn note(metrics: &Metrics) -> String {
-    let in_order: Vec<&Metric> = metrics.keys().filter_map(|key| metrics.get(key)).collect();
-    serde_json::json!({ "version": env!("CARGO_PKG_VERSION"), "metrics": in_order }).to_string()
+    Note::json(metrics.keys().filter_map(|key| metrics.get(key)).cloned().collect())
 }
 
 /// Some of the rows.

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::metrics::Metrics;
 use crate::plan::Plan;
 use report::nine_digits;
-use schema::{Metric, SweepAxis, SweepFigure, SweepPoint, SweepResult, SweepSchema};
+use schema::{Metric, SweepAxis, SweepFigure, SweepMetric, SweepPoint, SweepResult, SweepSchema};
 
 /// So many main figures are summed up where nobody says which.
 const MOST_FIGURES: usize = 4;
@@ -82,7 +82,7 @@ pub fn of(plan: &Plan, archive: &Archive<'_>, index: &Index) -> Result<SweepResu
         seeds: plan.seeds().to_vec(),
         runs: plan.runs() as u64,
         failed: points.iter().map(|point| point.failed).sum(),
-        metrics,
+        metrics: metrics.iter().map(SweepMetric::from).collect(),
         points,
     })
 }

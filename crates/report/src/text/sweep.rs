@@ -5,7 +5,7 @@ use super::paragraph::{fit, wrap};
 use super::table::{Align, Table};
 use super::{Rows, WIDTH};
 use crate::numbers::{count, count_u64, duration, duration_ns, many};
-use schema::{Metric, SweepFigure, SweepPoint, SweepResult, Unit};
+use schema::{SweepFigure, SweepMetric, SweepPoint, SweepResult, Unit};
 
 /// So many combinations are shown where not all are wanted.
 const FOLDED: usize = 40;
@@ -102,7 +102,7 @@ fn table(result: &SweepResult, rows: Rows) -> String {
 }
 
 /// `17.1us`, and below it from where to where.
-fn cell(metric: &Metric, point: &SweepPoint) -> String {
+fn cell(metric: &SweepMetric, point: &SweepPoint) -> String {
     let Some(figure) = point.figures.iter().find(|figure| figure.key == metric.key) else {
         return "-".to_owned();
     };

@@ -1,16 +1,19 @@
 //! `schedlab sweep`: thousands of runs of one experiment.
 
 use super::common::Format;
-use super::output::{Failure, Stream, command_line, print};
+use super::output::{Failure, Stream, command_line, print, typed};
 use super::progress::Progress;
 use super::signals;
 use super::voice::Voice;
+use clap::ValueEnum;
 use report::text::Rows;
-use schedlab::clocks;
 use schedlab::files::Disk;
 use schedlab::sweep_folder::SweepFolder;
+use schedlab::{Error, clocks};
 use std::ops::ControlFlow;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 use sweep::{Local, Sweep, SweepFile};
 
@@ -31,6 +34,12 @@ pub struct Args {
     /// Chunks of runs at the same time [default: as many as there are cores].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     workers: Option<u32>,
+    /// What runs the chunks.
+    #[arg(long, value_name = "ENGINE", value_enum, default_value_t = EngineName::Local)]
+    engine: EngineName,
+    /// Of a Ray cluster: HOST:PORT, ray://HOST:PORT or auto [default: one is started on this computer].
+    #[arg(long, value_name = "ADDRESS")]
+    address: Option<String>,
     /// How to print the result.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -39,7 +48,22 @@ pub struct Args {
     full: bool,
 }
 
+/// Who has the cores.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum EngineName {
+    /// This computer.
+    Local,
+    /// A Ray cluster, by way of Python with the packages schedlab and ray.
+    Ray,
+}
+
 pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
+    if args.engine == EngineName::Ray {
+        return Err(by_python().into());
+    }
+    if args.address.is_some() {
+        return Err(Error::AddressWithoutRay.into());
+    }
     let file = SweepFile::parse(&args.file, &lab::file_text(&args.file, &Disk)?)?;
     let plan = file.plan(&Disk)?;
     signals::clean_up().map_err(Failure::Output)?;
@@ -68,5 +92,23 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
     match args.format {
         Format::Text => print(&report::text::sweep(&result, rows)),
         Format::Json => Stream::Output.exact(&result.to_json()),
+    }
+}
+
+/// Lets Python do what was typed, where the engine is; comes back only if that cannot be.
+fn by_python() -> Error {
+    const PYTHON: &str = "python3";
+    let asked = Command::new(PYTHON)
+        .args(["-c", "import ray, schedlab"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    match asked {
+        Ok(status) if status.success() => {
+            let source = Command::new(PYTHON).args(["-m", "schedlab"]).args(typed().skip(1)).exec();
+            Error::Command { program: PYTHON.to_owned(), source }
+        }
+        _ => Error::RayWithoutPython { python: PYTHON.to_owned() },
     }
 }

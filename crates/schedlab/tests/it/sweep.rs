@@ -106,3 +106,19 @@ fn mistakes_are_one_clear_error() {
     let output = sweep("no-such.toml", &results);
     assert!(text(&output.stderr).contains("no-such.toml"), "{output:?}");
 }
+
+/// Ray is Python's: where there is none, that is told, and not after the runs.
+#[test]
+fn ray_without_python_is_one_clear_error() {
+    let folder = folder("ray.sweep");
+    let error = |args: &[&str]| {
+        let output = command(EXAMPLE, &folder).args(args).env("PATH", "").output().expect("it runs");
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), String::new()));
+        text(&output.stderr)
+    };
+    let ray = error(&["--engine", "ray"]);
+    assert!(ray.contains("`python3` has not got the packages schedlab and ray; install them"), "{ray}");
+    let address = error(&["--address", "host:6379"]);
+    assert!(address.contains("add --engine ray, or leave it out"), "{address}");
+    assert!(!folder.exists());
+}

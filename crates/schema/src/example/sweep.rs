@@ -1,6 +1,6 @@
 //! A sweep with every field.
 
-use crate::{Better, Metric, SweepAxis, SweepFigure, SweepPoint, SweepResult, SweepSchema, Unit};
+use crate::{Better, SweepAxis, SweepFigure, SweepMetric, SweepPoint, SweepResult, SweepSchema, Unit};
 
 /// Two kernels and two sizes, of which one cannot be run.
 pub fn sweep() -> SweepResult {
@@ -8,13 +8,11 @@ pub fn sweep() -> SweepResult {
         name: name.to_owned(),
         values: values.map(str::to_owned).into(),
     };
-    let metric = |key: &str, label: &str, unit: Unit| Metric {
+    let metric = |key: &str, label: &str, unit: Unit| SweepMetric {
         key: key.to_owned(),
         label: label.to_owned(),
         unit,
         better: Better::Lower,
-        resolution: 1,
-        headline: true,
     };
     let point = |values: [&str; 2], mean: f64| SweepPoint {
         values: values.map(str::to_owned).into(),

@@ -67,6 +67,26 @@ fn the_number_of_workers_changes_nothing() {
     assert_eq!(with(7), one);
 }
 
+/// Whoever made which rows first, in which company: the file is the same.
+#[test]
+fn what_was_there_before_changes_nothing() {
+    let plan = small();
+    let bytes = |folder: &MemoryFolder| {
+        to_its_end(&plan, folder);
+        folder.read(RESULTS).expect("written")
+    };
+    let at_once = bytes(&MemoryFolder::default());
+    for (kernel, cpus, threads) in [("6.1", "2", "3"), ("2.6.36", "1", "1")] {
+        let folder = MemoryFolder::default();
+        let load = format!("cyclictest -t{threads} -p80 -i200 -n -D 2ms");
+        let template = Template::of_words(&[load], "machine=vm2", None);
+        let axes = vec![axis("kernel", &[kernel]), axis("cpus", &[cpus]), Axis::seeds(3)];
+        let part = Plan::new(template, axes, &Files::new()).expect("a plan");
+        assert_eq!(to_its_end(&part, &folder).1, 3);
+        assert_eq!(bytes(&folder), at_once);
+    }
+}
+
 /// One CPU cannot have a thread on CPU 1: that run is a row with its error, and the others run.
 #[test]
 fn a_run_that_fails_is_a_row_with_its_error() {
