@@ -5,7 +5,7 @@ use crate::clock::Clock;
 use crate::dumps::{self, DumpRequest};
 use crate::error::Error;
 use crate::export::Facts;
-use crate::groups::Groups;
+use crate::groups::{self, Groups};
 use crate::kernel::{KernelConfig, NamedKernel};
 use crate::length::Limit;
 use crate::loads::{LoadSpec, RecordedLoad};
@@ -194,6 +194,7 @@ impl Experiment {
             load.build(&mut setup, &members, session)
         };
         let built: Vec<BuiltLoad> = self.loads.iter().enumerate().map(build).collect::<Result<_, _>>()?;
+        let left_out = groups::fit(&mut setup, self.kernel.named())?;
         if let Some(recorded) = self.loads.iter().find_map(LoadSpec::recorded_paths) {
             // On another machine latencies still count from where they did.
             let none = || WakePaths::new(recorded.counted_from);
@@ -241,6 +242,7 @@ impl Experiment {
             loads: &built,
             outcome: &outcome,
             log: &records,
+            left_out,
             wall_ns: wall.map(|wall| wall.0),
             dumps: dumps::dumps(&self.dumps, &outcome, self.kernel.profile(), &recorded)?,
         };

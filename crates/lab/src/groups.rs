@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::kernel::{NamedKernel, Release};
-use machine::{GroupOutcome, Setup, TaskOrigin, TaskOutcome};
+use machine::{GroupOutcome, GroupSpec, QuotaSpec, Setup, TaskOrigin, TaskOutcome};
 use scheduler::{GroupId, Nanos};
 use schema::{ExperimentText, GroupLimit, GroupResult, GroupStat, GroupText, MemberText};
 use suggest::suggest;
@@ -179,6 +179,47 @@ impl Groups {
     }
 }
 
+/// Takes from the groups of recordings what the kernel of the run has not got; a sentence for each. (What the
+/// user said of groups has passed [`Groups::check`].)
+///
+/// # Errors
+/// It has no groups at all.
+pub(crate) fn fit(setup: &mut Setup, kernel: &NamedKernel) -> Result<Vec<String>, Error> {
+    let release = kernel.nearest_release();
+    if let Some(group) = setup.groups().first().filter(|_| release < FIRST_GROUPS) {
+        let problem = format!(
+            "{} has no task groups: they exist since {FIRST_GROUPS}; replay the recording without its own \
+             (groups: flat)",
+            kernel.asked
+        );
+        return Err(Error::Group { group: group.name.clone(), problem });
+    }
+    let mut left_out = Vec::new();
+    setup.change_groups(|group| {
+        let mut lacks = |what: &str, since: Release| {
+            let GroupSpec { name, .. } = group;
+            left_out.push(format!(
+                "the recorded {what} of group {name} is left out: {} has none (since {since})",
+                kernel.asked
+            ));
+        };
+        if release < FIRST_LIMITS && group.quota.is_some() {
+            lacks("cpu.max", FIRST_LIMITS);
+            group.quota = None;
+        }
+        let unburdened = |quota: QuotaSpec| QuotaSpec { burst: Nanos::ZERO, ..quota };
+        if release < FIRST_BURSTS && group.quota.is_some_and(|quota| quota != unburdened(quota)) {
+            lacks("cpu.max.burst", FIRST_BURSTS);
+            group.quota = group.quota.map(unburdened);
+        }
+        if release < FIRST_IDLE && group.idle {
+            lacks("cpu.idle", FIRST_IDLE);
+            group.idle = false;
+        }
+    });
+    Ok(left_out)
+}
+
 /// What groups came to, in the order in which they were made.
 pub(crate) fn results(groups: &[GroupOutcome], tasks: &[TaskOutcome]) -> Vec<GroupResult> {
     let own = tasks.iter().filter(|task| task.origin != TaskOrigin::Machine);
@@ -224,7 +265,7 @@ fn permille(part: Nanos, whole: Nanos) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use machine::{GroupSpec, QuotaOutcome, QuotaSpec};
+    use machine::QuotaOutcome;
 
     fn text(groups: &[&str], members: &[&str]) -> ExperimentText {
         ExperimentText {
@@ -292,6 +333,31 @@ mod tests {
         let autogroup = Groups { autogroup: true, ..Groups::default() };
         let at = |kernel| autogroup.check(&NamedKernel::find(kernel).expect("a kernel")).is_ok();
         assert!(at("2.6.38") && !at("2.6.37"));
+    }
+
+    #[test]
+    fn what_a_recording_had_and_a_kernel_has_not_is_left_out_and_said() {
+        let fitted = |kernel: &str| {
+            let mut setup = Setup::new(1);
+            let [quota, period, burst] = [20, 100, 5].map(Nanos::from_millis);
+            let limits = Some(QuotaSpec { quota, period, burst });
+            setup.group(GroupSpec { quota: limits, ..GroupSpec::new("web") });
+            setup.group(GroupSpec { idle: true, ..GroupSpec::new("batch") });
+            let said = fit(&mut setup, &NamedKernel::find(kernel).expect("a kernel"));
+            let groups: Vec<_> = setup.groups().iter().map(|group| (group.quota, group.idle)).collect();
+            (said.map_err(|error| error.to_string()), groups)
+        };
+        let (said, groups) = fitted("2.6.36");
+        assert_eq!(groups, [(None, false), (None, false)]);
+        let limit = "the recorded cpu.max of group web is left out: 2.6.36 has none (since 3.2)";
+        assert_eq!(said.expect("it has groups")[0], limit);
+        let (said, groups) = fitted("5.10");
+        let quota = groups[0].0.expect("limited");
+        assert_eq!((quota.quota, quota.burst), (Nanos::from_millis(20), Nanos::ZERO));
+        assert_eq!(said.expect("it has groups").len(), 2, "burst and idle");
+        let (said, groups) = fitted("6.18");
+        assert_eq!((said.as_deref(), groups[1].1), (Ok(&[][..]), true));
+        assert!(fitted("2.6.23-rt5").0.expect_err("no groups").contains("groups: flat"));
     }
 
     /// deadline-groups B13.3: root{A 100 {A1 100, A2 300}, task T}: T 0.5, A1 0.125, A2 0.375.

@@ -174,6 +174,11 @@ impl Setup {
         &self.groups
     }
 
+    /// Changes the groups so far.
+    pub fn change_groups(&mut self, change: impl FnMut(&mut GroupSpec)) {
+        self.groups.iter_mut().for_each(change);
+    }
+
     /// The group of this path, if it is there.
     pub fn find_group(&self, path: &str) -> Option<GroupId> {
         let index = self.groups.iter().position(|group| group.name == path)?;

@@ -17,6 +17,9 @@ pub fn of(error: &Error) -> String {
         Error::NoMutexes => with_option("--locks inferred"),
         Error::EmptyWindow { .. } => with_option("--from, --to"),
         Error::BehindTrace { .. } | Error::BehindRun { .. } => with_option("--from"),
+        Error::Setting(setting) if let Some(name) = setting.beside() => {
+            format!("{}: it is an option of its own: --{name}", setting.problem)
+        }
         Error::Dump { .. } => format!("--dump {error}"),
         Error::TraceEnding { .. } => format!("{error}, or give --trace-format"),
         Error::UnknownName { nearest: None, .. } => {

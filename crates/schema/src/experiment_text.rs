@@ -208,13 +208,12 @@ pub enum RecordedLocks {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RecordedGroups {
-    /// In those of the run, if it is the trace of one; else in none, unless members are named.
+    /// In those that the recorder wrote down, with their weights and limits. Where it wrote none down, in
+    /// none, unless members are named.
     #[default]
-    Auto,
+    Recorded,
     /// In none, unless members are named: all compete with each other.
     Flat,
-    /// In those that the recorder wrote down, with their weights and limits.
-    Recorded,
 }
 
 /// What decides how long it takes from a wakeup to the woken task, where nothing else comes between the two.

@@ -5,7 +5,7 @@ use crate::kernel::{Build, Change, DEFAULT_PROFILE, KernelConfig, ModelOrigin, N
 use crate::limits::Limit;
 use crate::reproduce::{PUBLISHED, PublishedExperiment};
 use machine::MachineSpec;
-use scheduler::registry::{ALIASES, Config, Feature, Lifetime, PROFILES, Profile, RULES, TUNABLES, Written};
+use scheduler::registry::{ALIASES, Config, Feature, Lifetime, PROFILES, Profile, RULES, Scaled, TUNABLES};
 use workload::load;
 
 pub(super) fn explain(kind: Kind, found: Entry) -> Explanation {
@@ -157,7 +157,8 @@ fn tunable(name: &str) -> Details {
         |v: &i64| Entry::new(setting(*v), kernels_where(&setting(*v), |config| value_in(config) == Some(*v)));
     let range =
         Entry::new(format!("{name}=N"), format!("Any whole number from {} to {}.", tunable.min, tunable.max));
-    let own = if Written::is_scaled(name) { "as kernels have it on one CPU" } else { "as kernels have it" };
+    let own =
+        if Scaled::named(name).is_some() { "as kernels have it on one CPU" } else { "as kernels have it" };
     Details::from(tunable.source).with("to set it", vec![range]).with(own, values.iter().map(value).collect())
 }
 

@@ -447,7 +447,7 @@ fn groups_come_back() {
             };
             Experiment::open(&again, &files).expect("our own file").run().expect("it runs").result
         };
-        let told = back(schema::RecordedGroups::Auto);
+        let told = back(schema::RecordedGroups::Recorded);
         let of = |result: &schema::RunResult| -> Vec<_> {
             result.groups.iter().map(|group| (group.name.clone(), group.weight, group.max)).collect()
         };

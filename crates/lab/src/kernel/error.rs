@@ -12,6 +12,17 @@ pub struct KernelError {
     pub problem: SettingError,
 }
 
+impl KernelError {
+    /// What was taken for a setting and is said beside them.
+    #[must_use]
+    pub fn beside(&self) -> Option<&str> {
+        match &self.problem {
+            SettingError::Unknown { name } => Some(name.as_str()).filter(|name| BESIDE.contains(name)),
+            _ => None,
+        }
+    }
+}
+
 impl From<SettingError> for KernelError {
     fn from(problem: SettingError) -> Self {
         KernelError { problem }
@@ -23,8 +34,8 @@ impl fmt::Display for KernelError {
         let KernelError { problem } = self;
         write!(f, "{problem}")?;
         match problem {
-            SettingError::Unknown { name } if BESIDE.contains(&name.as_str()) => {
-                write!(f, "; it is an option of its own: --{name}")
+            SettingError::Unknown { .. } if self.beside().is_some() => {
+                f.write_str("; it is said beside the settings")
             }
             SettingError::Unknown { name } => match nearest_setting(name) {
                 Some(near) => write!(f, "; did you mean `{near}`?"),
@@ -96,7 +107,7 @@ mod tests {
         ] {
             assert!(text(wrong).ends_with(&format!("; did you mean `{right}`?")), "{}", text(wrong));
         }
-        assert!(text("kernel").ends_with("; it is an option of its own: --kernel"), "{}", text("kernel"));
+        assert!(text("kernel").ends_with("; it is said beside the settings"), "{}", text("kernel"));
         let known = vec!["voluntary", "lazy"];
         let value = |value: &str| {
             let (name, value) = ("preempt_model".to_owned(), value.to_owned());

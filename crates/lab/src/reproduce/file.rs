@@ -212,17 +212,11 @@ impl ExperimentFile {
 
     /// What has a name has to stand somewhere: else every run is the same, and nothing says so.
     fn check_names(&self) -> Result<(), Error> {
-        let of_variant = |variant: &VariantFile| {
-            variant.loads.iter().flatten().chain([&variant.settings]).cloned().collect::<Vec<_>>()
+        let of_variants = || self.variant.iter().flat_map(|v| v.loads.iter().flatten().chain([&v.settings]));
+        let stands = |name: &str| {
+            let place = format!("{{{name}}}");
+            self.loads.iter().chain([&self.settings]).chain(of_variants()).any(|text| text.contains(&place))
         };
-        let texts: Vec<String> = self
-            .loads
-            .iter()
-            .chain([&self.settings])
-            .cloned()
-            .chain(self.variant.iter().flat_map(of_variant))
-            .collect();
-        let stands = |name: &str| texts.iter().any(|text| text.contains(&format!("{{{name}}}")));
         let swept = self.sweep.iter().map(|sweep| &sweep.name);
         let free = self.free.iter().filter(|free| free.value.is_some()).map(|free| &free.name);
         match swept.chain(free).find(|name| !stands(name)) {

@@ -28,6 +28,8 @@ pub(crate) struct Parts<'a> {
     pub outcome: &'a Outcome,
     /// What happened, where that was recorded.
     pub log: &'a [LogRecord],
+    /// What the kernel has not got of what the loads had, a sentence each.
+    pub left_out: Vec<String>,
     pub wall_ns: Option<u64>,
     pub dumps: Vec<Dump>,
 }

@@ -77,6 +77,7 @@ pub fn of(parts: &Parts<'_>) -> Vec<String> {
     notes.extend(ticks(parts));
     notes.extend(waiters(parts));
     notes.extend(throttling(parts));
+    notes.extend(parts.left_out.iter().cloned());
     if let [first, rest @ ..] = parts.outcome.stalled.as_slice() {
         let others = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
         notes.push(format!(

@@ -129,7 +129,7 @@ fn every_option_is_in_the_text() {
     let all = [
         of_file(|file| file.dialect = RtAppDialect::RtApp),
         of_file(|file| file.locks = RecordedLocks::Recorded),
-        of_file(|file| file.groups = RecordedGroups::Recorded),
+        of_file(|file| file.groups = RecordedGroups::Flat),
         of_file(|file| file.wakeup_costs = WakeupCosts::Machine),
         of_file(|file| file.changes = vec![vec!["policy=*=batch".to_owned()]]),
         of_file(|file| file.changes = vec![vec!["nice=*=5".to_owned()], vec!["nice=*=3".to_owned()]]),

@@ -4,6 +4,8 @@ mod experiment_text;
 mod experiments;
 mod groups;
 mod limits;
+#[cfg(feature = "plots")]
+mod pictures;
 // Stored results are also texts.
 #[cfg(all(feature = "text", feature = "threads"))]
 mod reproduce;

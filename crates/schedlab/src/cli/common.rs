@@ -130,8 +130,8 @@ pub struct Common {
     #[arg(long, value_name = "HOW", value_enum, default_value_t = RecordedLocks::Auto)]
     locks: RecordedLocks,
     /// Task groups of a recording: `recorded`, those that its recorder wrote down, with weights and limits;
-    /// `flat`, none but those of --group and --in; `auto`, those that were there if it is the trace of a run.
-    #[arg(long, value_name = "HOW", value_enum, default_value_t = RecordedGroups::Auto)]
+    /// `flat`, none but those of --group and --in.
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = RecordedGroups::Recorded)]
     groups: RecordedGroups,
     /// Leaves the work of a task of a recording out; whom it wakes and forks, it still does.
     #[arg(long, value_name = "TASK", value_parser = task_options::without)]
@@ -190,20 +190,17 @@ pub enum RecordedLocks {
 /// In which task groups the tasks of a replay are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum RecordedGroups {
-    /// In those of the run, if it is the trace of one.
-    Auto,
+    /// In those of the recording, where it tells any.
+    Recorded,
     /// In none but those that are named.
     Flat,
-    /// In those of the recording.
-    Recorded,
 }
 
 impl RecordedGroups {
     pub fn meant(self) -> schema::RecordedGroups {
         match self {
-            RecordedGroups::Auto => schema::RecordedGroups::Auto,
-            RecordedGroups::Flat => schema::RecordedGroups::Flat,
             RecordedGroups::Recorded => schema::RecordedGroups::Recorded,
+            RecordedGroups::Flat => schema::RecordedGroups::Flat,
         }
     }
 }

@@ -20,8 +20,8 @@ pub struct Args {
     /// `schedlab run --help`).
     #[arg(long, value_name = "HOW", value_enum, default_value_t = RecordedLocks::Auto)]
     locks: RecordedLocks,
-    /// Task groups: `recorded`, or `flat`, without any, or `auto` (see `schedlab run --help`).
-    #[arg(long, value_name = "HOW", value_enum, default_value_t = RecordedGroups::Auto)]
+    /// Task groups: `recorded`, or `flat`, without any (see `schedlab run --help`).
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = RecordedGroups::Recorded)]
     groups: RecordedGroups,
     /// Where to write the workload [default: standard output, as with `-`].
     #[arg(short, long, value_name = "FILE", default_value = STANDARD_STREAM, hide_default_value = true)]

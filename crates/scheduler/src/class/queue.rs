@@ -66,11 +66,14 @@ pub(crate) fn activate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kin
     let task = rq.me.task(p);
     debug_assert!(!task.on_rq.get() && task.cpu.get() == rq.cpu);
     task.on_rq.set(rq, true);
-    let parked = task.se.parked.get() && fair::stays_parked(rq, task);
-    task.se.parked.set(parked);
-    let running = rq.curr == p;
-    let asleep = task.se.eevdf.sched_delayed.get();
-    if !running && !asleep && !parked && !matches!(kind, EnqueueKind::Restore(_)) {
+    let competes = match task.class.get() {
+        Class::Fair => fair::comes_to_compete(rq, task),
+        Class::Stop | Class::Deadline | Class::Rt | Class::Idle => {
+            task.se.parked.set(false);
+            true
+        }
+    };
+    if competes && rq.curr != p && !matches!(kind, EnqueueKind::Restore(_)) {
         task.stats.wait_start(rq.clock);
     }
     if kind == EnqueueKind::Wakeup {

@@ -5,9 +5,8 @@
 //! exceed it.
 
 use crate::platform::Platform;
-use crate::registry::Config;
+use crate::registry::{Config, Scaled};
 use crate::{Nanos, Scheduler};
-use core::cell::Cell;
 
 const SCALING_NONE: i64 = 0;
 const SCALING_LINEAR: i64 = 2;
@@ -41,36 +40,17 @@ pub struct Granularities {
 
 /// A tunable as it is in effect on so many CPUs.
 #[inline]
-fn in_effect(config: &Config, cpus: usize, built_in: &Cell<i64>, written: &Cell<Option<Nanos>>) -> Nanos {
-    written.get().unwrap_or_else(|| Nanos(built_in.get() as u64 * factor(config, cpus)))
-}
-
-// One by one: they are asked several times in each event, and whoever needs one of them pays for that one.
-
-#[inline]
-fn latency_of(config: &Config, cpus: usize) -> Nanos {
-    in_effect(config, cpus, &config.tunables.sched_latency_ns, &config.written.latency)
-}
-
-#[inline]
-fn min_granularity_of(config: &Config, cpus: usize) -> Nanos {
-    in_effect(config, cpus, &config.tunables.sched_min_granularity_ns, &config.written.min_granularity)
-}
-
-#[inline]
-fn wakeup_granularity_of(config: &Config, cpus: usize) -> Nanos {
-    in_effect(config, cpus, &config.tunables.sched_wakeup_granularity_ns, &config.written.wakeup_granularity)
-}
-
-#[inline]
-fn base_slice_of(config: &Config, cpus: usize) -> Nanos {
-    in_effect(config, cpus, &config.tunables.base_slice_ns, &config.written.base_slice)
+fn in_effect(config: &Config, cpus: usize, scaled: Scaled) -> Nanos {
+    let built_in = || Nanos(scaled.on_one_cpu(&config.tunables).0 * factor(config, cpus));
+    config.written.get(scaled).unwrap_or_else(built_in)
 }
 
 #[inline]
 fn nr_latency_of(config: &Config, cpus: usize) -> u32 {
     if config.written.nr_latency_follows.get() {
-        latency_of(config, cpus).0.div_ceil(min_granularity_of(config, cpus).0) as u32
+        let [latency, least] =
+            [Scaled::Latency, Scaled::MinGranularity].map(|scaled| in_effect(config, cpus, scaled));
+        latency.0.div_ceil(least.0) as u32
     } else {
         config.tunables.sched_nr_latency.get() as u32
     }
@@ -79,46 +59,48 @@ fn nr_latency_of(config: &Config, cpus: usize) -> u32 {
 impl Granularities {
     /// Those of a kernel on so many CPUs.
     pub fn new(config: &Config, cpus: usize) -> Granularities {
+        let of = |scaled| in_effect(config, cpus, scaled);
         Granularities {
-            latency: latency_of(config, cpus),
-            min_granularity: min_granularity_of(config, cpus),
-            wakeup_granularity: wakeup_granularity_of(config, cpus),
-            base_slice: base_slice_of(config, cpus),
+            latency: of(Scaled::Latency),
+            min_granularity: of(Scaled::MinGranularity),
+            wakeup_granularity: of(Scaled::WakeupGranularity),
+            base_slice: of(Scaled::BaseSlice),
             nr_latency: nr_latency_of(config, cpus),
         }
     }
 
     /// The value of a tunable, if it is one of these.
     pub fn of_tunable(&self, name: &str) -> Option<u64> {
-        match name {
-            "sched_latency_ns" => Some(self.latency.0),
-            "sched_min_granularity_ns" => Some(self.min_granularity.0),
-            "sched_wakeup_granularity_ns" => Some(self.wakeup_granularity.0),
-            "base_slice_ns" => Some(self.base_slice.0),
-            "sched_nr_latency" => Some(self.nr_latency.into()),
-            _ => None,
+        match Scaled::named(name) {
+            Some(Scaled::Latency) => Some(self.latency.0),
+            Some(Scaled::MinGranularity) => Some(self.min_granularity.0),
+            Some(Scaled::WakeupGranularity) => Some(self.wakeup_granularity.0),
+            Some(Scaled::BaseSlice) => Some(self.base_slice.0),
+            None => (name == "sched_nr_latency").then_some(self.nr_latency.into()),
         }
     }
 }
 
+// One by one: they are asked several times in each event, and whoever needs one of them pays for that one.
+
 /// sched_latency in ns.
 pub(super) fn latency<P: Platform>(k: &Scheduler<P>) -> u64 {
-    latency_of(&k.config, k.cpus()).0
+    in_effect(&k.config, k.cpus(), Scaled::Latency).0
 }
 
 /// sched_min_granularity in ns.
 pub(super) fn min_granularity<P: Platform>(k: &Scheduler<P>) -> u64 {
-    min_granularity_of(&k.config, k.cpus()).0
+    in_effect(&k.config, k.cpus(), Scaled::MinGranularity).0
 }
 
 /// sched_wakeup_granularity in ns.
 pub(super) fn wakeup_granularity<P: Platform>(k: &Scheduler<P>) -> u64 {
-    wakeup_granularity_of(&k.config, k.cpus()).0
+    in_effect(&k.config, k.cpus(), Scaled::WakeupGranularity).0
 }
 
 /// base_slice in ns (eevdf-class 0.6).
 pub(super) fn base_slice<P: Platform>(k: &Scheduler<P>) -> u64 {
-    base_slice_of(&k.config, k.cpus()).0
+    in_effect(&k.config, k.cpus(), Scaled::BaseSlice).0
 }
 
 /// sched_nr_latency.

@@ -21,4 +21,4 @@ pub use settings::{Config, SettingError};
 
 use aliases::GONE;
 pub use tunables::{TUNABLES, TunableInfo, TunableSetting, Tunables};
-pub use written::Written;
+pub use written::{Scaled, Written};

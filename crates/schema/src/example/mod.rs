@@ -122,7 +122,7 @@ fn experiment() -> ExperimentText {
         xxh128: Some("99aa06d3014798d86001c324468d497f".to_owned()),
         dialect: RtAppDialect::RtApp,
         locks: RecordedLocks::Recorded,
-        groups: RecordedGroups::Recorded,
+        groups: RecordedGroups::Flat,
         wakeup_costs: WakeupCosts::Machine,
         changes: vec![vec!["policy=make=fifo:50".to_owned(), "nice=cc*=5".to_owned()]],
         recorded_on: Some(machine.clone()),

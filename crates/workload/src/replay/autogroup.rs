@@ -22,14 +22,15 @@ pub(super) fn warning(trace: &Trace, tasks: &[RecordedTask]) -> Option<String> {
     Some(format!(
         "autogroup was on when this was recorded ({SETTING}=1), and the replay has no groups: there its {several} got equal shares of a \
          CPU, however many tasks each had, here every fair task competes on its own; a task that was alone in its session waits \
-         longer here beside a busy one (with --groups recorded it has them)"
+         longer here beside a busy one"
     ))
 }
 
 #[cfg(test)]
 mod tests {
     use crate::load::Load;
-    use crate::replay::Replay;
+    use crate::replay::{ReadOptions, Replay};
+    use schema::RecordedGroups;
 
     const SWITCHES: &str = "\
  <idle>-0 [000] d... 1.000100: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=cc1 next_pid=7 next_prio=120
@@ -41,7 +42,9 @@ mod tests {
         let marker =
             |text: &&str| format!(" <idle>-0 [000] d... 1.000000: tracing_mark_write: schedlab: {text}\n");
         let text = markers.iter().map(marker).collect::<String>() + SWITCHES;
-        let replay = Replay::new(trace::read(text.as_bytes()).expect("a trace"));
+        let trace = trace::read(text.as_bytes()).expect("a trace");
+        let flat = ReadOptions { groups: RecordedGroups::Flat, ..ReadOptions::default() };
+        let replay = Replay::read(trace, flat);
         replay.warnings().into_iter().find(|warning| warning.contains("autogroup"))
     }
 

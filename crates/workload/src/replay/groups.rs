@@ -78,6 +78,7 @@ pub(super) fn of_tasks<'a>(trace: &'a Trace, recording: &Recording) -> Vec<Optio
 #[cfg(test)]
 mod tests {
     use crate::groups::Members;
+    use crate::load::Load;
     use crate::replay::{ReadOptions, Replay};
     use machine::Setup;
     use scheduler::GroupId;
@@ -120,10 +121,10 @@ mod tests {
     }
 
     #[test]
-    fn without_being_asked_for_there_are_none_and_a_warning_says_so() {
+    fn who_wants_none_has_none_and_a_warning_says_so() {
         let flat = replay(&NOTES, RecordedGroups::Flat);
         assert_eq!(built(&flat).0, [""; 0]);
-        let warns = |replay: &Replay| replay.recording().groups.is_empty();
-        assert!(warns(&flat) && !warns(&replay(&NOTES, RecordedGroups::Recorded)));
+        let warns = |replay: &Replay| replay.warnings().iter().any(|warning| warning.contains("no groups"));
+        assert!(warns(&flat) && !warns(&replay(&NOTES, RecordedGroups::default())));
     }
 }

@@ -35,8 +35,8 @@ impl Limited<'_> {
             if self.tasks.len() == 1 { "task of the recording ran" } else { "tasks of the recording ran" };
         format!(
             "{} {ran} under a limit of {quota_us} us of CPU time in {period_us} us (cgroup {path}), {}: the replay has \
-             no groups; where the limit stopped them they run on in it, are done earlier than recorded, and leave others less \
-             of the CPUs (with --groups recorded it has them)",
+             no groups, so where the limit stopped them they run on in it, are done earlier than recorded, and leave others less \
+             of the CPUs",
             self.tasks.len(),
             listed(&self.tasks)
         )

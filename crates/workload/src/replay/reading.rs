@@ -94,13 +94,7 @@ impl Replay {
         let stretch = stretch(&trace, window);
         let repair = infer_missing_switches(&mut trace);
         let mut recording = Recording::extract_with(&trace, locks);
-        let in_groups = match groups {
-            RecordedGroups::Recorded => true,
-            // A run is in the groups in which it was.
-            RecordedGroups::Auto => recording.is_told(),
-            RecordedGroups::Flat => false,
-        };
-        if in_groups {
+        if groups == RecordedGroups::Recorded {
             recording.groups = ReplayGroups::recorded(&trace, &recording);
         }
         let accounted = Accounted::of(&trace, stretch);

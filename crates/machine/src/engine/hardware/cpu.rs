@@ -1,7 +1,7 @@
 //! What the hardware of one CPU remembers: its interrupt controller and its execution unit.
 
 use super::pace::{Fraction, Occupant, Rate};
-use super::queue::Slot;
+use super::winners::Slot;
 use crate::objects::ChannelId;
 use crate::paths::Situation;
 use crate::rng::Rng;

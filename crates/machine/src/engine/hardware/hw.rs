@@ -7,9 +7,10 @@ use super::lines::LineTable;
 use super::locks::LockTable;
 use super::pace::Paces;
 use super::push_ipis::PushIpis;
-use super::queue::{EventQueue, Slot};
+use super::queue::EventQueue;
 use super::source::{OneShot, Source};
 use super::wake_paths::Paths;
+use super::winners::Slot;
 use crate::engine::record::{Recorder, Watch};
 use crate::paths::WakePaths;
 use crate::rng::{Purpose, Rng};
@@ -34,7 +35,7 @@ pub(crate) struct Hw {
     /// What is to happen once.
     one_shots: RefCell<Vec<OneShot>>,
     free_slots: RefCell<Vec<FreeSlot>>,
-    /// How many slots each CPU has, one beside the other: work, tick, sources of noise.
+    /// How many slots each CPU has beside the one of its work, next to each other: tick, sources of noise.
     slots_per_cpu: u32,
     pub cpus: Vec<CpuHw>,
     /// How idle CPUs wait in this run.
@@ -80,13 +81,15 @@ impl Hw {
         let Parts { spec, spawned, lock_kind, seed, recorder, paths, idle_monitor } = parts;
         let n = spec.topology.cpus;
         let noise_sources = spec.noise.irq_off.len();
-        let queue = EventQueue::default();
+        let cpu_ids = (0..n as u16).map(CpuId);
+        let queue = EventQueue::with_busy_slots(n as u32);
         let mut sources = Vec::with_capacity(n * (2 + noise_sources) + spawned);
-        for cpu in (0..n as u16).map(CpuId) {
-            sources.extend([Source::Work(cpu), Source::Tick(cpu)]);
+        sources.extend(cpu_ids.clone().map(Source::Work));
+        for cpu in cpu_ids {
+            sources.push(Source::Tick(cpu));
             sources.extend((0..noise_sources as u32).map(|source| Source::IrqOff { cpu, source }));
         }
-        for _ in &sources {
+        for _ in n..sources.len() {
             queue.add_slot();
         }
         let paces = Paces::new(&spec);
@@ -103,7 +106,7 @@ impl Hw {
             sources: RefCell::new(sources),
             one_shots: RefCell::default(),
             free_slots: RefCell::default(),
-            slots_per_cpu: 2 + noise_sources as u32,
+            slots_per_cpu: 1 + noise_sources as u32,
             cpus: (0..n).map(cpu).collect(),
             paces,
             idle_monitor,
@@ -139,18 +142,22 @@ impl Hw {
 
     /// The slot in which a CPU goes on with what it does.
     pub fn work_slot(&self, cpu: CpuId) -> Slot {
-        Slot(u32::from(cpu.0) * self.slots_per_cpu)
+        Slot(u32::from(cpu.0))
+    }
+
+    fn tick_slot(&self, cpu: CpuId) -> Slot {
+        Slot(self.cpus.len() as u32 + u32::from(cpu.0) * self.slots_per_cpu)
     }
 
     /// Lets a CPU tick at `at`.
     pub fn tick_at(&self, cpu: CpuId, at: Nanos) {
         self.cpu(cpu).ticks.set(true);
-        self.queue.set(Slot(self.work_slot(cpu).0 + 1), at);
+        self.queue.set(self.tick_slot(cpu), at);
     }
 
     /// That of a source of its noise, by number.
     pub fn noise_slot(&self, cpu: CpuId, source: usize) -> Slot {
-        Slot(self.work_slot(cpu).0 + 2 + source as u32)
+        Slot(self.tick_slot(cpu).0 + 1 + source as u32)
     }
 
     /// A slot for a source that lives as long as the run.

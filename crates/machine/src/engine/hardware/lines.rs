@@ -143,15 +143,18 @@ impl LineState {
 
     #[inline(never)]
     fn write(&self, me: CpuId, now: Nanos, transfers: &Transfers) -> Nanos {
-        let mut holder = self.owner.get();
-        if holder == me {
-            // Its last writer shares it and has to reach another sharer.
-            let unwritten = self.lone.get() == UNWRITTEN;
-            holder = if unwritten { transfers.next_wrapping(me) } else { self.sharers.next_wrapping(me) };
-        }
+        let owner = self.owner.get();
+        let holder = if owner == me { self.another_sharer(me, transfers) } else { owner };
         self.owner.set(me);
         self.lone.set(me);
         self.queue_up(now, transfers.get(holder, me))
+    }
+
+    /// Whom the last writer of a line that is shared has to reach. (Apart, as there is little else to write.)
+    #[inline(never)]
+    fn another_sharer(&self, me: CpuId, transfers: &Transfers) -> CpuId {
+        let unwritten = self.lone.get() == UNWRITTEN;
+        if unwritten { transfers.next_wrapping(me) } else { self.sharers.next_wrapping(me) }
     }
 
     /// How long a transfer takes from `now` on, behind those that are under way.

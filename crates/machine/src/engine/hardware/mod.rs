@@ -21,13 +21,14 @@ mod source;
 mod time;
 mod transfers;
 mod wake_paths;
+mod winners;
 
 pub use bare::bare_engine;
 pub(crate) use cpu::{Arriving, Irq, Mode, Point, Softirq};
 pub(crate) use hw::{Hw, Parts};
 pub(crate) use pace::{Fraction, Occupant, Rate};
-pub(crate) use queue::Slot;
 pub(crate) use source::{OneShot, Source};
+pub(crate) use winners::Slot;
 
 /// Forty CPUs in four nodes; nothing costs time but the transfer of cache lines.
 #[cfg(test)]

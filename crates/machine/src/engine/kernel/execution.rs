@@ -136,14 +136,12 @@ impl Sim {
         let tasks = &self.user.tasks;
         let now = self.hw().local_now();
         let counters = counters(&self.k, p);
-        let idle_steps = tasks.with(p, |t| {
-            t.idle_steps = if t.stepped_at == now { t.idle_steps + 1 } else { 0 };
-            t.stepped_at = now;
-            t.idle_steps
-        });
+        let mut idle_steps = 0;
         // A step is a large value: nothing else is returned with it, so that it stays where the behaviour has
         // put it.
         let step = tasks.with(p, |t| {
+            idle_steps = if t.stepped_at == now { t.idle_steps + 1 } else { 0 };
+            (t.idle_steps, t.stepped_at) = (idle_steps, now);
             t.behaviour.next(&mut Env {
                 now,
                 cpu: me.id,

@@ -37,7 +37,7 @@ impl Sim {
             Step::SpinUnlock(lock) => return user.spinlocks.unlock(call, lock),
             Step::Sections(work) => call.with(|t| t.sections.begin(InSections::new(work))),
             Step::Send(channel) => {
-                return self.in_kernel(call, user.channels.spec(channel).send_cost, Resume::Send(channel));
+                return self.in_kernel(call, user.channels.send_cost(channel), Resume::Send(channel));
             }
             Step::TrySend(channel) => return user.channels.try_send(channel),
             Step::TrySendAll(channels) => {
@@ -49,7 +49,7 @@ impl Sim {
                 return call.slowly(Slow::GiveBack { policy, wakes });
             }
             Step::Receive(channel) => {
-                let cost = user.channels.spec(channel).receive_cost;
+                let cost = user.channels.receive_cost(channel);
                 return self.in_kernel(call, cost, Resume::Receive(channel));
             }
             Step::Submit { device, service, done } => user.devices.submit(call, device, service, done),
@@ -98,6 +98,7 @@ impl Sim {
     }
 
     /// A system call that works in the kernel for `cost`, with interrupts on, and then goes on.
+    #[inline]
     fn in_kernel(&self, call: Caller<'_>, cost: Nanos, then: Resume) -> Rest {
         call.syscall();
         if cost == Nanos::ZERO {

@@ -1,12 +1,13 @@
 //! How tasks end: what each has come to, and which can go no further.
 
 use super::view::View;
+use crate::engine::record::add_latency;
 use crate::engine::userland::{Activity, Resume, counters};
 use crate::group::{GroupOutcome, GroupSpec, QuotaOutcome};
 use crate::outcome::{StuckTask, TaskOrigin, TaskOutcome};
 use crate::setup::Outside;
 use scheduler::{CpuId, GroupId, Nanos, TaskId, TaskState};
-use schema::{Histogram, Precision};
+use schema::Histogram;
 
 impl View<'_> {
     /// A task, with what has been recorded of its latencies.
@@ -40,12 +41,10 @@ impl View<'_> {
         if let Some(since) = stats.wait_start.get() {
             outcome.wait_sum += at.saturating_sub(since);
         }
-        let open = stats.woken_at().map(|since| at.saturating_sub(since).0);
-        let longest = outcome.wakeup_latency.as_deref().map_or(0, Histogram::max_ns);
+        let open = stats.woken_at().map(|since| at.saturating_sub(since));
+        let longest = Nanos(outcome.wakeup_latency.as_deref().map_or(0, Histogram::max_ns));
         if let Some(open) = open.filter(|open| *open > longest) {
-            let histogram =
-                outcome.wakeup_latency.get_or_insert_with(|| Box::new(Histogram::new(Precision::TwoDigits)));
-            histogram.record(open);
+            add_latency(&mut outcome.wakeup_latency, open);
         }
         outcome
     }

@@ -5,6 +5,6 @@ mod recorder;
 mod watch;
 pub(crate) mod words;
 
-pub(crate) use recorder::Recorder;
 pub use recorder::Tracing;
+pub(crate) use recorder::{Recorder, add_latency};
 pub(crate) use watch::Watch;

@@ -100,9 +100,7 @@ impl Recorder {
         if task.index() >= latencies.len() {
             latencies.resize_with(task.index() + 1, || None);
         }
-        let histogram =
-            latencies[task.index()].get_or_insert_with(|| Box::new(Histogram::new(Precision::TwoDigits)));
-        histogram.record(latency.0);
+        add_latency(&mut latencies[task.index()], latency);
     }
 
     /// Hands out what was recorded about a task and starts anew for the next user of its slot.
@@ -200,4 +198,9 @@ impl Recorder {
     pub fn switches_on(&self, cpu: CpuId) -> u64 {
         self.cpus[cpu.index()].switches.get()
     }
+}
+
+/// Adds a latency to those of a task, which may have none yet.
+pub(crate) fn add_latency(latencies: &mut Option<Box<Histogram>>, latency: Nanos) {
+    latencies.get_or_insert_with(|| Box::new(Histogram::new(Precision::TwoDigits))).record(latency.0);
 }

@@ -7,7 +7,7 @@ use super::rest::{Rest, Slow};
 use crate::engine::hardware::Hw;
 use crate::objects::{ChannelId, ChannelSpec, Room};
 use scheduler::wakeup::{WakeFlags, try_to_wake_up};
-use scheduler::{TaskId, TaskState, ThisCpu};
+use scheduler::{Nanos, TaskId, TaskState, ThisCpu};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
@@ -139,9 +139,16 @@ impl Channels {
         f(&mut self.channels.borrow_mut()[id.0 as usize])
     }
 
-    /// What a channel is like.
-    pub fn spec(&self, id: ChannelId) -> ChannelSpec {
-        self.with(id, |channel| channel.spec)
+    /// CPU time in the kernel of a write.
+    #[inline]
+    pub fn send_cost(&self, id: ChannelId) -> Nanos {
+        self.with(id, |channel| channel.spec.send_cost)
+    }
+
+    /// That of a read.
+    #[inline]
+    pub fn receive_cost(&self, id: ChannelId) -> Nanos {
+        self.with(id, |channel| channel.spec.receive_cost)
     }
 
     /// What they are like.

@@ -26,6 +26,6 @@ pub(crate) use timer::{GroupTimer, group_timer};
 pub(in crate::fair) use charge::{account, front_is_frozen, has_left, stops_at_enqueue, stops_at_pick};
 pub(in crate::fair) use park::leave as leave_parked;
 pub use park::parks_on_return;
-pub(crate) use park::{park, parked, stays_parked};
+pub(crate) use park::{comes_to_compete, park, parked};
 pub(crate) use throttle::is_hidden;
 pub(in crate::fair) use throttle::{clock_of, comes, hides, is_throttled_hierarchy, now_of};

@@ -28,10 +28,14 @@ fn is_throttled<P: Platform>(k: &Scheduler<P>, task: &Task) -> bool {
     is_user && queue.above.get() > queue.frozen.get()
 }
 
-/// Whether a parked task that comes to the queue of its CPU goes on waiting there.
-pub(crate) fn stays_parked<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) -> bool {
-    let group = task.se.group.get();
-    task.class.get() == Class::Fair && rq.me.group_queue(group, rq.cpu).bandwidth.is_below_throttled()
+/// Whether a fair task that comes to the queue of its CPU competes there: it sleeps in no queue, and if it
+/// was parked, its group has time here.
+#[inline]
+pub(crate) fn comes_to_compete<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) -> bool {
+    let stays_parked =
+        task.se.parked.get() && rq.me.group_queue(task.se.group.get(), rq.cpu).bandwidth.is_below_throttled();
+    task.se.parked.set(stays_parked);
+    !stays_parked && !task.se.eevdf.sched_delayed.get()
 }
 
 /// A task waits beside the queue of its group from now on, in which it is no more.

@@ -1,10 +1,13 @@
 //! Pictures of experiments that vary something: a chart for each figure, a line for each variant, SVG.
 
-use crate::numbers::digits3;
+mod legend;
+mod scale;
+
 use crate::reproduce::crossings;
+use legend::{LEGEND, Symbol};
 use plotters::prelude::*;
+use scale::Scale;
 use schema::reproduction::{ReproducedExperiment, ReproducedRow, RowUnit};
-use std::ops::Range;
 
 /// A chart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +44,18 @@ struct Line {
     published: Vec<Point>,
 }
 
+impl Line {
+    /// Whether another line of these points goes where this one does.
+    fn is_hidden_by(&self, points: &[Point]) -> bool {
+        let is_near = |(a, b): (&Point, &Point)| a.x == b.x && (a.y - b.y).abs() <= 0.002 * a.y.abs();
+        self.simulated.len() == points.len() && self.simulated.iter().zip(points).all(is_near)
+    }
+
+    fn has_bars(&self) -> bool {
+        self.seeds.iter().any(|[low, high]| low.y != high.y)
+    }
+}
+
 #[derive(Clone, Copy)]
 struct Point {
     x: f64,
@@ -71,19 +86,6 @@ const COLOURS: [RGBColor; 7] = [
 const SIZE: (u32, u32) = (800, 500);
 const FONT: &str = "sans-serif";
 
-/// In pixels.
-struct Legend {
-    /// Height of the first line's sample, and from one to the next.
-    top: i32,
-    row: i32,
-    /// Length of a sample, and what is free on its left and behind the names.
-    sample: u32,
-    gap: u32,
-    /// Width of a letter, on average.
-    character: u32,
-}
-const LEGEND: Legend = Legend { top: 52, row: 18, sample: 18, gap: 12, character: 6 };
-
 impl Chart {
     fn of(experiment: &ReproducedExperiment, sweep: &str, what: &str) -> Chart {
         let mut unit = RowUnit::Count;
@@ -99,7 +101,12 @@ impl Chart {
             names.extend(rows().filter_map(|row| Some((row.at? as u64, row.at_name.clone()?))));
             unit = rows().next().map_or(unit, |row| row.unit);
             if !simulated.is_empty() {
-                lines.push(Line { name: variant.name.clone(), simulated, seeds, published });
+                let below = lines.iter().find(|line: &&Line| line.is_hidden_by(&simulated));
+                let name = match below {
+                    Some(below) => format!("{}, the line of {}", variant.name, below.name),
+                    None => variant.name.clone(),
+                };
+                lines.push(Line { name, simulated, seeds, published });
             }
         }
         let suffix = match unit {
@@ -141,7 +148,10 @@ impl Chart {
             names => Scale::of_names(names),
         };
         let y = Scale::of(places().map(|place| place.y));
-        let legend = self.lines.iter().map(|line| line.name.chars().count() as u32).max().unwrap_or(0);
+        let symbols = self.symbols();
+        let names = self.lines.iter().map(|line| line.name.as_str());
+        let words = names.chain(symbols.iter().map(|symbol| symbol.words()));
+        let legend = words.map(|word| word.chars().count() as u32).max().unwrap_or(0);
         let size = (SIZE.0 + LEGEND.sample + 2 * LEGEND.gap + legend * LEGEND.character, SIZE.1);
         let area = SVGBackend::with_string(svg, size).into_drawing_area();
         area.fill(&WHITE)?;
@@ -192,74 +202,24 @@ impl Chart {
                 chart.draw_series(published.map(|p| Cross::new(p, 6, style)))?;
             }
         }
+        for (number, symbol) in symbols.into_iter().enumerate() {
+            // One row is left free below the lines.
+            symbol.draw(&legend, self.lines.len() + 1 + number)?;
+        }
         area.present()
     }
-}
 
-/// An axis: logarithmic where the values span more than a decade, otherwise linear from zero; or names.
-struct Scale {
-    names: Vec<(u64, String)>,
-    logarithmic: bool,
-    low: f64,
-    high: f64,
-}
-
-impl Scale {
-    fn of(values: impl Iterator<Item = f64>) -> Scale {
-        let (low, high) = values.fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)));
-        let logarithmic = low > 0.0 && high / low > 10.0;
-        let low = if logarithmic { low } else { low.min(0.0) };
-        Scale { names: Vec::new(), logarithmic, low, high }
-    }
-
-    /// One step for each name, whatever was left out between them.
-    fn of_names(names: &[(u64, String)]) -> Scale {
-        Scale { names: names.to_vec(), logarithmic: false, low: 1.0, high: names.len() as f64 }
-    }
-
-    fn place(&self, value: f64) -> f64 {
-        match self.names.iter().position(|(number, _)| *number == value as u64) {
-            Some(rank) => rank as f64 + 1.0,
-            None if self.logarithmic => value.log2(),
-            None => value,
-        }
-    }
-
-    /// With some room at the ends.
-    fn range(&self) -> Range<f64> {
-        let (low, high) = match self.names.len() {
-            0 => (self.place(self.low), self.place(self.high)),
-            _ => (self.low, self.high),
-        };
-        let room = (high - low).max(f64::MIN_POSITIVE) * 0.06;
-        if self.logarithmic || !self.names.is_empty() { low - room..high + room } else { low..high + room }
-    }
-
-    fn labels(&self) -> usize {
-        let range = self.range();
-        if !self.names.is_empty() {
-            return self.names.len();
-        }
-        if self.logarithmic { (range.end - range.start).ceil() as usize + 1 } else { 10 }
-    }
-
-    /// Powers of two on a logarithmic axis.
-    fn label(&self, at: f64) -> String {
-        if !self.names.is_empty() {
-            let here = self.names.get((at as usize).wrapping_sub(1)).filter(|_| at.fract() == 0.0);
-            return here.map_or(String::new(), |(_, name)| name.clone());
-        }
-        let value = match (self.logarithmic, at.fract() == 0.0) {
-            (true, false) => return String::new(),
-            (true, true) => at.exp2(),
-            (false, _) => at,
-        };
-        match value.abs() {
-            _ if value.fract() == 0.0 => value.to_string(),
-            // Two decimals would not tell them apart.
-            size if size < 0.1 => format!("{value:.1e}"),
-            _ => digits3(value),
-        }
+    /// Those that stand in the chart, where there are any but points of lines.
+    fn symbols(&self) -> Vec<Symbol> {
+        let (first, again) = self.lines.split_at(self.lines.len().min(COLOURS.len()));
+        let is_published = |lines: &[Line]| lines.iter().any(|line| !line.published.is_empty());
+        let stand = [
+            (is_published(first), Symbol::Published),
+            (is_published(again), Symbol::PublishedOfDashed),
+            (self.lines.iter().any(Line::has_bars), Symbol::Seeds),
+        ];
+        let others: Vec<Symbol> = stand.into_iter().filter_map(|(is, symbol)| is.then_some(symbol)).collect();
+        if others.is_empty() { others } else { [vec![Symbol::Simulated], others].concat() }
     }
 }
 
@@ -275,8 +235,8 @@ mod tests {
         assert_eq!(plots[0].name, "009.search-cost");
         let svg = &plots[0].svg;
         assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
-        // A circle for each value.
-        assert_eq!(svg.matches("<circle").count(), 6);
+        // A circle for each value, and one in the legend.
+        assert_eq!(svg.matches("<circle").count(), 6 + 1);
         for text in ["before", "after", "cpus", "256", "search cost", "cross at cpus 6"] {
             assert!(svg.contains(text), "{text}");
         }
@@ -295,28 +255,24 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_hides_another_says_so_and_symbols_are_explained() {
+        let mut experiment = example::swept();
+        assert!(!swept(&experiment)[0].svg.contains("the line of"));
+        let first = experiment.variants[0].rows.clone();
+        experiment.variants[1].rows = first;
+        let svg = &swept(&experiment)[0].svg;
+        assert!(svg.contains("after, the line of before"), "{svg}");
+        assert!(svg.contains("simulated") && svg.contains("published"));
+        for row in experiment.variants.iter_mut().flat_map(|variant| &mut variant.rows) {
+            (row.published, row.low, row.high) = (None, row.simulated, row.simulated);
+        }
+        assert!(!swept(&experiment)[0].svg.contains("simulated"), "every symbol is a point of a line");
+    }
+
+    #[test]
     fn what_is_not_swept_has_no_chart() {
         let mut experiment = example::swept();
         experiment.sweep = None;
         assert_eq!(swept(&experiment), []);
-    }
-
-    /// What a quick run leaves out takes no room.
-    #[test]
-    fn an_axis_of_names_has_a_step_for_each() {
-        let scale = Scale::of_names(&[(1, "2.6.36".to_owned()), (8, "6.18".to_owned())]);
-        let labels = [1.0, 8.0].map(|at| scale.label(scale.place(at)));
-        assert_eq!(labels, ["2.6.36", "6.18"]);
-        assert_eq!((scale.place(8.0), scale.label(1.5).as_str()), (2.0, ""));
-    }
-
-    #[test]
-    fn an_axis_is_logarithmic_over_more_than_a_decade() {
-        let labels = |values: [f64; 2]| {
-            let scale = Scale::of(values.into_iter());
-            (scale.logarithmic, scale.label(scale.place(values[1])))
-        };
-        assert_eq!(labels([2.0, 256.0]), (true, "256".to_owned()));
-        assert_eq!(labels([2.0, 8.0]), (false, "8".to_owned()));
     }
 }
