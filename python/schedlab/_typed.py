@@ -117,7 +117,7 @@ class FileText(Record):
     `outside` and `without`. Each list is made at once, on top of those before it."""
     dialect: Literal["workgen", "rt-app"] | None
     """Which program would read it, if it is an rt-app file."""
-    groups: Literal["auto", "flat", "recorded"] | None
+    groups: Literal["recorded", "flat"] | None
     """Whether its tasks are in the task groups in which they were, if it is a recording."""
     locks: Literal["auto", "recorded", "inferred"] | None
     """What waits for locks are, if it is a recording."""
