@@ -83,10 +83,10 @@ class Experiment:
         check: bool = False,
         fidelity: bool = True,
         recorded_on: str | None = None,
-        locks: str = "auto",
-        groups: str = "auto",
-        wakeup_costs: str = "recorded",
-        dialect: str = "workgen",
+        locks: str | None = None,
+        groups: str | None = None,
+        wakeup_costs: str | None = None,
+        dialect: str | None = None,
     ) -> None:
         """
         Args:
@@ -105,10 +105,11 @@ class Experiment:
             check: check the scheduler's invariants after every event; slow.
             fidelity: compare replays with their recordings.
             recorded_on: the machine on which recordings were made; without it, that of the run.
-            locks: waits for locks of a recording: `auto`, `recorded` or `inferred`.
-            groups: task groups of a recording: `auto`, `flat` or `recorded`.
-            wakeup_costs: how long a replay takes from a wakeup to the woken task: `recorded` or `machine`.
-            dialect: how rt-app files are read: `workgen` or `rt-app`.
+            locks: waits for locks of a recording: `auto` (without it), `recorded` or `inferred`.
+            groups: task groups of a recording: `recorded` (without it) or `flat`.
+            wakeup_costs: how long a replay takes from a wakeup to the woken task: `recorded` (without it) or
+                `machine`.
+            dialect: how rt-app files are read: `workgen` (without it) or `rt-app`.
         """
         several = [loads] if isinstance(loads, (str, os.PathLike, Mapping)) else list(loads)
         #: Files in memory that the loads name.
@@ -130,12 +131,8 @@ class Experiment:
             "check": check,
             "fidelity": fidelity,
         }
-        self._reading: dict[str, Any] = {
-            "locks": locks,
-            "groups": groups,
-            "wakeup_costs": wakeup_costs,
-            "dialect": dialect,
-        }
+        reading = {"locks": locks, "groups": groups, "wakeup_costs": wakeup_costs, "dialect": dialect}
+        self._reading: dict[str, Any] = {name: word for name, word in reading.items() if word is not None}
         if recorded_on is not None:
             self._reading["recorded_on"] = {"name": recorded_on}
         self._stored: str | None = None
