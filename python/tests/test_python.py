@@ -7,6 +7,7 @@ import pickle
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -151,7 +152,15 @@ def test_a_run_leaves_the_interpreter_to_others() -> None:
     assert ticks > took / 0.005 / 20, f"{ticks} ticks in {took:.2f} s"
 
 
-def test_ctrl_c_stops_a_run() -> None:
+@pytest.fixture
+def heeded() -> Iterator[None]:
+    """Ctrl-C means what it does in a terminal, also where the tests run in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_stops_a_run(heeded: None) -> None:
     endless = schedlab.Experiment("hackbench -g4 -l1000000", cpus=8, duration="10000s")
     timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
@@ -161,7 +170,7 @@ def test_ctrl_c_stops_a_run() -> None:
     assert time.monotonic() - began < 10
 
 
-def test_ctrl_c_stops_a_sweep_that_goes_on_later(tmp_path: Path) -> None:
+def test_ctrl_c_stops_a_sweep_that_goes_on_later(heeded: None, tmp_path: Path) -> None:
     experiment = schedlab.Experiment("cyclictest -t{t} -p80 -i500 -n", duration="20ms")
     words = {"axes": {"t": [1, 2, 3]}, "seeds": 4, "folder": tmp_path / "s", "workers": 1}
 

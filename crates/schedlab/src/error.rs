@@ -19,6 +19,9 @@ pub enum Error {
     /// A sweep that is not possible, or does not go on.
     #[error("{}", wording::of_sweep(.0))]
     Sweep(Box<sweep::Error>),
+    /// Results without a place.
+    #[error("--folder: a sweep from standard input has no name of which one could be made; give a folder")]
+    SweepWithoutFolder,
     /// A cluster's address, and nothing that would go there.
     #[error("--address is that of a Ray cluster; add --engine ray, or leave it out")]
     AddressWithoutRay,

@@ -26,8 +26,9 @@ impl SweepFolder {
     pub fn open(path: &Path) -> Result<SweepFolder, Error> {
         let failed = |source: io::Error| OutputError::Write { path: path.to_owned(), source };
         match fs::create_dir(path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+            // One such as /proc is there, and takes nothing.
+            Err(error) if error.kind() == ErrorKind::NotFound && !above(path).is_dir() => {
+                let folder = above(path).to_owned();
                 return Err(OutputError::NoFolder { path: path.to_owned(), folder }.into());
             }
             Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(failed(error).into()),
@@ -41,6 +42,11 @@ impl SweepFolder {
             Err(TryLockError::Error(error)) => Err(failed(error).into()),
         }
     }
+}
+
+/// The folder that a folder is in.
+fn above(path: &Path) -> &Path {
+    path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 impl Folder for SweepFolder {

@@ -67,8 +67,12 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
     let file = SweepFile::parse(&args.file, &lab::file_text(&args.file, &Disk)?)?;
     let plan = file.plan(&Disk)?;
     signals::clean_up().map_err(Failure::Output)?;
-    let beside = || Path::new(&args.file).with_extension("sweep");
-    let folder = SweepFolder::open(&args.folder.clone().unwrap_or_else(beside))?;
+    let folder = match &args.folder {
+        Some(folder) => folder.clone(),
+        None if args.file == lab::STANDARD_STREAM => return Err(Error::SweepWithoutFolder.into()),
+        None => Path::new(&args.file).with_extension("sweep"),
+    };
+    let folder = SweepFolder::open(&folder)?;
     let local = Local::new(&Disk).with_clock(clocks::wall);
     let local = match args.workers {
         Some(workers) => local.with_workers(workers as usize),

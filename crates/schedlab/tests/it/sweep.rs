@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
 
 const EXAMPLE: &str = "../../demo/kernels.toml";
 
@@ -59,16 +58,20 @@ fn the_example_fits_the_width_and_is_that_of_the_page() {
 fn a_killed_sweep_goes_on() {
     let (at_once, killed) = (folder("whole.sweep"), folder("killed.sweep"));
     let whole = sweep(EXAMPLE, &at_once);
-    let mut kept = 0;
-    for milliseconds in [100, 300, 600] {
-        let mut child =
-            command(EXAMPLE, &killed).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
-        std::thread::park_timeout(Duration::from_millis(milliseconds));
-        let _ = child.kill();
+    let kept = || {
+        let names = fs::read_dir(&killed).into_iter().flatten().flatten();
+        names.filter(|entry| entry.file_name().to_string_lossy().starts_with("runs-")).count()
+    };
+    for enough in [1, 3, 5] {
+        let mut command = command(EXAMPLE, &killed);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+        while kept() < enough && child.try_wait().expect("a child").is_none() {
+            std::thread::yield_now();
+        }
+        let before = kept();
+        child.kill().expect("killed, or over already");
         child.wait().expect("it ended");
-        let files = fs::read_dir(&killed).map_or(0, Iterator::count);
-        assert!(files >= kept, "nothing that was finished is lost");
-        kept = files;
+        assert!(kept() >= before && before >= enough, "nothing that was finished is lost");
     }
     let output = sweep(EXAMPLE, &killed);
     let same = |output: &Output| {
@@ -103,6 +106,14 @@ fn mistakes_are_one_clear_error() {
     assert!(missing.contains("there is no folder "), "{missing}");
     let no_folder = error(&example, &file);
     assert!(no_folder.to_lowercase().contains("not a directory"), "{no_folder}");
+    let proc = error(&example, Path::new("/proc/x"));
+    assert!(proc.contains("cannot write /proc/x: "), "{proc}");
+    let program = Command::new(env!("CARGO_BIN_EXE_schedlab"))
+        .args(["sweep", "-"])
+        .stdin(fs::File::open(EXAMPLE).expect("it is in the repository"))
+        .output();
+    let nameless = text(&program.expect("the binary of this package").stderr);
+    assert!(nameless.contains("--folder: a sweep from standard input has no name"), "{nameless}");
     let output = sweep("no-such.toml", &results);
     assert!(text(&output.stderr).contains("no-such.toml"), "{output:?}");
 }
