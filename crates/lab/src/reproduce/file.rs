@@ -149,6 +149,10 @@ impl ExperimentFile {
         if self.variant.is_empty() {
             return Err(self.fault("there is no [[variant]]"));
         }
+        let is_without = |variant: &&VariantFile| variant.loads.as_ref().unwrap_or(&self.loads).is_empty();
+        if let Some(without) = self.variant.iter().find(is_without) {
+            return Err(self.fault(format!("variant \"{}\" has no load: give `loads`", without.name)));
+        }
         let named = |text: &str| self.variant.iter().filter(|variant| variant.name == text).count();
         if let Some(twice) = self.variant.iter().find(|variant| named(&variant.name) > 1) {
             return Err(self.fault(format!("two variants are called \"{}\"", twice.name)));

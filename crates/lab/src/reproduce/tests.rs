@@ -221,6 +221,7 @@ fn mistakes_in_a_file_are_told_with_their_place() {
     };
     let cases = [
         ("seeds = 2", "seeds = two", "small.toml: "),
+        ("[\"hog -n {hogs}\"]", "[]", "variant \"as it is\" has no load: give `loads`"),
         ("seeds = 2", "seeds = 0", "`seeds` must be at least 1"),
         ("title", "titel", "unknown field `titel`"),
         ("role = \"fitted\"", "role = \"guess\"", "unknown variant `guess`"),

@@ -144,17 +144,22 @@ impl LineState {
     #[inline(never)]
     fn write(&self, me: CpuId, now: Nanos, transfers: &Transfers) -> Nanos {
         let owner = self.owner.get();
-        let holder = if owner == me { self.another_sharer(me, transfers) } else { owner };
+        if owner == me {
+            return self.write_shared(me, now, transfers);
+        }
         self.owner.set(me);
         self.lone.set(me);
-        self.queue_up(now, transfers.get(holder, me))
+        self.queue_up(now, transfers.get(owner, me))
     }
 
-    /// Whom the last writer of a line that is shared has to reach. (Apart, as there is little else to write.)
+    /// Its last writer shares it, and has to reach another sharer. (Apart: what it takes would be saved and
+    /// restored in every write.)
     #[inline(never)]
-    fn another_sharer(&self, me: CpuId, transfers: &Transfers) -> CpuId {
+    fn write_shared(&self, me: CpuId, now: Nanos, transfers: &Transfers) -> Nanos {
         let unwritten = self.lone.get() == UNWRITTEN;
-        if unwritten { transfers.next_wrapping(me) } else { self.sharers.next_wrapping(me) }
+        let holder = if unwritten { transfers.next_wrapping(me) } else { self.sharers.next_wrapping(me) };
+        self.lone.set(me);
+        self.queue_up(now, transfers.get(holder, me))
     }
 
     /// How long a transfer takes from `now` on, behind those that are under way.
