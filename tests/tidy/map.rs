@@ -98,8 +98,17 @@ fn lost_words(map: &str, sources: &Texts) -> Vec<Finding> {
 
 #[test]
 fn the_map_names_what_is_there() {
-    let files =
-        files_below(&["crates", "docs", "experiments", "machines", "fuzz", "tests", "demo", "validation"]);
+    let files = files_below(&[
+        "crates",
+        "docs",
+        "experiments",
+        "machines",
+        "fuzz",
+        "tests",
+        "demo",
+        "validation",
+        "python",
+    ]);
     expect_none(&lost_paths(&text(MAP), &files.into_iter().collect()));
 }
 

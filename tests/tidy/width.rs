@@ -28,7 +28,7 @@ fn too_wide(sources: &Texts, width: usize) -> Vec<Finding> {
 
 #[test]
 fn no_line_is_wider_than_rustfmt_says() {
-    expect_none(&too_wide(&texts(&["crates", "fuzz", "tests"], &["rs"]), width()));
+    expect_none(&too_wide(&texts(&["crates", "fuzz", "python", "tests"], &["rs"]), width()));
 }
 
 #[test]

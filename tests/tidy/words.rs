@@ -116,7 +116,8 @@ fn spoken(files: &Texts) -> Vec<Finding> {
 
 #[test]
 fn no_banned_word_stands_anywhere() {
-    let roots = ["crates", "tests", "machines", "experiments", "demo", "fuzz", "validation", "docs"];
+    let roots =
+        ["crates", "tests", "machines", "experiments", "demo", "fuzz", "validation", "docs", "python"];
     let pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile", "Cargo.toml"];
     let mut files = texts(&roots, &["rs", "toml", "md", "py", "trycmd"]);
     files.extend(pages.map(|page| (page.to_owned(), crate::tree::text(page))));

@@ -244,6 +244,9 @@ pub enum Error {
     /// A run that cannot go on.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// Somebody stopped it.
+    #[error("the run was stopped before its end")]
+    Stopped,
     /// One of the runs of a comparison.
     #[error("configuration `{configuration}`, seed {seed}: {source}")]
     OfRun {

@@ -17,6 +17,8 @@ use scheduler::Nanos;
 use scheduler::registry::{Config, RtThrottle, RtmutexSpin};
 use schema::{Kernel, Log, RunResult};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use workload::Decided;
 use workload::load::BuiltLoad;
 use workload::replay::TaskSelector;
@@ -54,6 +56,8 @@ pub struct Experiment {
     pub window: Option<Window>,
     /// A clock of the computer on which it runs, for `engine.wall_ns`. Nothing else depends on it.
     pub clock: Option<Clock>,
+    /// Somebody who may want it to stop; then a run ends as [`Error::Stopped`].
+    pub stop: Option<Arc<AtomicBool>>,
 }
 
 /// What a run leaves behind.
@@ -116,6 +120,7 @@ impl Experiment {
             tasks: Vec::new(),
             window: None,
             clock: None,
+            stop: None,
         }
     }
 
@@ -136,6 +141,9 @@ impl Experiment {
                 }
             }
             run.result.notes.extend(assumptions::if_relative(self, &run.result));
+        }
+        if self.is_stopped() {
+            return Err(Error::Stopped);
         }
         self.leave_out_tasks(&mut run.result)?;
         Ok(run)
@@ -211,13 +219,17 @@ impl Experiment {
         let machine = Machine::new(self.machine.spec().clone(), config, setup, options)?;
         let waits_for: Vec<&BuiltLoad> = if limit.stop_when_done { self.ending(&built) } else { Vec::new() };
         let done = |now| {
-            !waits_for.is_empty()
-                && waits_for.iter().all(|load| load.is_finished() && now >= load.lasts_until())
+            self.is_stopped()
+                || !waits_for.is_empty()
+                    && waits_for.iter().all(|load| load.is_finished() && now >= load.lasts_until())
         };
         let began = self.clock.map(|clock| clock());
         let outcome = machine.run_until(done);
         let wall = self.clock.zip(began).map(|(clock, began)| clock().saturating_sub(began));
         let mut outcome = outcome?;
+        if self.is_stopped() {
+            return Err(Error::Stopped);
+        }
         self.groups.all_met(&members)?;
         if let (Some(asked), None) = (self.window, &outcome.window) {
             return Err(Error::BehindRun { from: asked.from, end: outcome.simulated.saturating_sub(start) });
@@ -248,6 +260,10 @@ impl Experiment {
             Logged { log, facts: Facts::of(&outcome, decided) }
         });
         Ok(Run { result, logged })
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     /// The kernel's configuration before the run: what the user says, and what the recordings show.

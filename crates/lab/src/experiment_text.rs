@@ -74,6 +74,7 @@ impl Experiment {
             tasks,
             window,
             clock: None,
+            stop: None,
         })
     }
 

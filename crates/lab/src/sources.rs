@@ -147,6 +147,23 @@ fn hash(file: &mut dyn ReadSeek) -> io::Result<String> {
     }
 }
 
+/// XXH3 of the content of a file, 128 bits in hexadecimal digits, as `xxh128sum` prints it; `None` of a pipe,
+/// which nobody finds again.
+///
+/// # Errors
+/// It cannot be read.
+pub fn content_hash(name: &str, files: &dyn Sources) -> Result<Option<String>, Error> {
+    Input::open(name, files)?.content_hash()
+}
+
+/// The text of a file.
+///
+/// # Errors
+/// It cannot be read, or is no text.
+pub fn file_text(name: &str, files: &dyn Sources) -> Result<String, Error> {
+    text(name, files)
+}
+
 /// The text of a file.
 pub(crate) fn text(name: &str, files: &dyn Sources) -> Result<String, Error> {
     text_of(name, Input::open(name, files)?.into_bytes()?)

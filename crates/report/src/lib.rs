@@ -11,9 +11,10 @@
 //! 4. two recordings become a [`schema::recordings::RecordingsComparison`] ([`recordings`]), whose text is
 //!    [`text::recordings`];
 //! 5. results of a published experiment are judged by its figures: a [`schema::reproduction::Reproduction`]
-//!    ([`reproduce`]), whose text is [`text::reproduction`]; what was swept is drawn by [`plot`].
+//!    ([`reproduce`]), whose text is [`text::reproduction`]; what was swept is drawn by [`plot`];
 //! 6. recorded figures beside simulated ones become a [`schema::validation::Validation`] ([`validate`]),
-//!    whose text is [`text::validation`], and docs/accuracy.md.
+//!    whose text is [`text::validation`], and docs/accuracy.md;
+//! 7. of thousands of runs of a sweep a [`schema::SweepResult`] tells what they come to: [`text::sweep`].
 //!
 //! Texts are the feature `text`, plots the feature `plots`: who wants data needs neither.
 
@@ -28,3 +29,5 @@ mod stats;
 #[cfg(feature = "text")]
 pub mod text;
 pub mod validate;
+
+pub use stats::nine_digits;

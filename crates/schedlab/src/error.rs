@@ -7,6 +7,7 @@ use crate::wording;
 use report::numbers::exact_duration;
 use scheduler::Nanos;
 use std::io;
+use std::path::PathBuf;
 use thiserror::Error;
 
 /// Why a command does not do what it was asked to.
@@ -15,6 +16,30 @@ pub enum Error {
     /// An experiment that is not possible, or that failed a check.
     #[error("{}", wording::of(.0))]
     Experiment(#[from] lab::Error),
+    /// A sweep that is not possible, or does not go on.
+    #[error("{}", wording::of_sweep(.0))]
+    Sweep(Box<sweep::Error>),
+    /// Results without a place.
+    #[error("--folder: a sweep from standard input has no name of which one could be made; give a folder")]
+    SweepWithoutFolder,
+    /// A cluster's address, and nothing that would go there.
+    #[error("--address is that of a Ray cluster; add --engine ray, or leave it out")]
+    AddressWithoutRay,
+    /// Ray is Python's.
+    #[error(
+        "--engine ray runs in Python, and `{python}` has not got the packages schedlab and ray; install them: pip \
+         install 'schedlab[ray]'"
+    )]
+    RayWithoutPython {
+        /// Name of the interpreter.
+        python: String,
+    },
+    /// The folder of a sweep that another process writes into.
+    #[error("another sweep is writing into {} now; wait for it, or give another folder", path.display())]
+    SweepBusy {
+        /// As it was given.
+        path: PathBuf,
+    },
     /// A file that cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),
@@ -109,4 +134,10 @@ pub enum Error {
         /// The commands that there are.
         known: Vec<String>,
     },
+}
+
+impl From<sweep::Error> for Error {
+    fn from(error: sweep::Error) -> Error {
+        Error::Sweep(Box::new(error))
+    }
 }

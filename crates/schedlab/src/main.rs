@@ -1,9 +1,8 @@
-//! The command line. `schedlab --help` says what it does; docs/cli.md says it at length.
-
-mod cli;
+//! The program: the command line of the library's [`schedlab::cli`]. `schedlab --help` says what it does;
+//! docs/cli.md says it at length.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::main()
+    ExitCode::from(schedlab::cli::main(std::env::args_os().collect()))
 }

@@ -50,6 +50,25 @@ pub fn of(error: &Error) -> String {
     }
 }
 
+/// The error of a sweep as the program says it.
+pub fn of_sweep(error: &sweep::Error) -> String {
+    match error {
+        sweep::Error::Experiment(error) => of(error),
+        sweep::Error::OfValue { axis, value, source } => {
+            format!("axis `{axis}`, value `{value}`: {}", of_sweep(source))
+        }
+        sweep::Error::TooMany { .. }
+        | sweep::Error::Axis { .. }
+        | sweep::Error::UnknownAxis { .. }
+        | sweep::Error::Unfilled { .. }
+        | sweep::Error::UnknownMetric { .. }
+        | sweep::Error::Folder { .. }
+        | sweep::Error::Damaged { .. }
+        | sweep::Error::Engine { .. }
+        | sweep::Error::Stopped { .. } => error.to_string(),
+    }
+}
+
 fn is_load(word: &str) -> bool {
     workload::load::entries().iter().any(|entry| entry.name == word)
 }

@@ -1,4 +1,5 @@
-//! Results as data: what a run, a comparison, a reproduction and an inspection say, and how JSON says it.
+//! Results as data: what a run, a comparison, a reproduction, a sweep and an inspection say, and how
+//! JSON says it.
 //!
 //! What is to run is data, too: [`ExperimentText`].
 //!
@@ -13,6 +14,7 @@
 //! | [`reproduction::Reproduction`] | `schedlab-reproduce/1` |
 //! | [`validation::Validation`] | `schedlab-validate/1` |
 //! | [`InspectResult`] | `schedlab-inspect/1` |
+//! | [`SweepResult`] | `schedlab-sweep/1` |
 //! | [`recordings::RecordingsComparison`] | `schedlab-inspect-compare/1` |
 //! | [`LogHead`] and [`LogRecord`] | `schedlab-log/1` |
 //! | [`ListResult`] | `schedlab-list/1` |
@@ -43,6 +45,7 @@ pub mod recordings;
 mod replay;
 pub mod reproduction;
 mod run;
+mod sweep;
 mod tasks;
 mod units;
 pub mod validation;
@@ -77,12 +80,13 @@ pub use log::{
 pub use metric::{Better, Figures, Measurement, Metric, Unit};
 pub use names::{
     CompareSchema, ExplainSchema, InspectCompareSchema, InspectSchema, ListSchema, LogSchema,
-    ReproduceSchema, RunSchema, ValidateSchema,
+    ReproduceSchema, RunSchema, SweepSchema, ValidateSchema,
 };
 pub use replay::{Fidelity, Reference, ReplayFidelity, ReplayOrder, ReplaySummary, ReplayTask};
 pub use run::{
     Dump, Engine, Kernel, KernelChange, Machine, Phase, ReadError, RecordedPath, RunResult, Window,
 };
+pub use sweep::{SweepAxis, SweepFigure, SweepMetric, SweepPoint, SweepResult};
 pub use tasks::{Policy, TaskResult, TimeUnder};
 pub use units::Seconds;
 pub use verdict::{Answer, Grade, Question, ReplayVerdict};

@@ -5,7 +5,7 @@ use super::output::{Failure, Stream, command_line, print};
 use super::progress::Progress;
 use super::typed::Typed;
 use super::voice::Voice;
-use lab::{Arm, ExperimentText, Groups, KernelConfig, LoadSpec, NamedMachine, Plan, Reading, Settings};
+use lab::{CompareWords, Plan};
 use schedlab::Error;
 use schedlab::files::Disk;
 
@@ -68,46 +68,15 @@ struct Planned {
 }
 
 fn plan(args: &Args, typed: &Typed) -> Result<Planned, Error> {
-    let Meant { mut text, reading, experiment, warning, .. } = args.common.meaning(&[], typed)?;
-    // What its kernel is where the user names none does not depend on the loads of an arm.
-    text.kernel = Some(experiment.kernel.named().asked.clone());
-    let settings = Settings::parse(args.base.as_deref().unwrap_or(""))?;
-    let mut base = arm(&settings, &text, &experiment.loads, &reading)?;
-    // A variant says what differs from the base.
-    let text = settings.over(&text);
-    let variant = |with: &String| arm(&Settings::parse(with)?, &text, &base.loads, &reading);
-    let mut variants: Vec<Arm> = args.with.iter().map(variant).collect::<Result<_, _>>()?;
-    let origin = args.common.recorded_on()?.unwrap_or_else(|| base.machine.clone());
-    for arm in std::iter::once(&mut base).chain(&mut variants) {
-        let loads = std::mem::take(&mut arm.loads);
-        arm.loads = loads.into_iter().map(|load| load.recorded_on(&origin)).collect();
-    }
-    Ok(Planned { plan: Plan { experiment, base, variants, repeat: args.repeat }, warning })
-}
-
-/// One configuration: its own settings on top of those of all.
-fn arm(
-    settings: &Settings,
-    text: &ExperimentText,
-    loads: &[LoadSpec],
-    reading: &Reading,
-) -> Result<Arm, Error> {
-    let name = if settings.text.is_empty() { "base" } else { &settings.text };
-    let own = settings.over(text);
-    // That of the common loads: another load is to run on the same machine.
-    let machine = NamedMachine::open(&own.machine, loads, &Disk)?;
-    let loads: Vec<LoadSpec> = if settings.loads.is_empty() {
-        loads.to_vec()
-    } else {
-        let open = |text: &String| LoadSpec::open_as(text, reading, &Disk);
-        settings.loads.iter().map(open).collect::<Result<_, _>>()?
+    let Meant { text, reading, experiment, warning, .. } = args.common.meaning(&[], typed)?;
+    let words = CompareWords {
+        text,
+        experiment,
+        reading: &reading,
+        recorded_on: args.common.recorded_on()?,
+        base: args.base.as_deref().unwrap_or(""),
+        with: &args.with,
+        repeat: args.repeat,
     };
-    settings.tasks.check(&loads)?;
-    Ok(Arm {
-        name: name.to_owned(),
-        machine,
-        kernel: KernelConfig::of_text(&own)?,
-        groups: Groups::of_text(&own)?,
-        loads: loads.into_iter().map(|load| load.with_tasks(&settings.tasks)).collect(),
-    })
+    Ok(Planned { plan: Plan::of_words(words, &Disk)?, warning })
 }

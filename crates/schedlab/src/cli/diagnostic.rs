@@ -13,7 +13,15 @@ use std::ops::Range;
 /// The whole message, with its line end.
 pub fn text(error: &Error) -> String {
     let mut text = wrapped(&escape(&format!("error: {error}\n")));
-    if let Error::Experiment(error) = error
+    let of_experiment = match error {
+        Error::Experiment(error) => Some(error),
+        Error::Sweep(error) => match &**error {
+            sweep::Error::Experiment(error) => Some(&**error),
+            _ => None,
+        },
+        _ => None,
+    };
+    if let Some(error) = of_experiment
         && let Some(excerpt) = error.excerpt()
     {
         let mut drawn = String::new();

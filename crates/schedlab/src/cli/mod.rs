@@ -1,5 +1,5 @@
-//! Two stages: what was typed (the structs that clap fills) becomes what it means ([`lab::Experiment`],
-//! [`lab::Plan`]), and only that is run. One module for each command.
+//! The command line, in two stages: what was typed (the structs that clap fills) becomes what it means
+//! ([`lab::Experiment`], [`lab::Plan`]), and only that is run. One module for each command.
 
 mod advice;
 mod calibrate;
@@ -21,6 +21,7 @@ mod reproduce;
 mod run;
 mod signals;
 mod speed;
+mod sweep;
 mod terminal;
 mod typed;
 mod user;
@@ -33,7 +34,7 @@ mod workload;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use output::Failure;
 use report::text::{WIDTH, fit, in_columns};
-use std::process::ExitCode;
+use std::ffi::OsString;
 use typed::Typed;
 use voice::Voice;
 
@@ -58,6 +59,7 @@ enum Command {
     Compare(compare::Args),
     Reproduce(reproduce::Args),
     Validate(validate::Args),
+    Sweep(sweep::Args),
     Inspect(inspect::Args),
     Record(record::Args),
     Workload(workload::Args),
@@ -68,8 +70,9 @@ enum Command {
     Completions(completions::Args),
 }
 
-/// Runs what was typed.
-pub fn main() -> ExitCode {
+/// Runs what was typed, the name of the program first, and gives the exit code. A process does it once.
+pub fn main(args: Vec<OsString>) -> u8 {
+    let args = output::TYPED.get_or_init(|| args);
     let columns = columns::of_stdout().unwrap_or(WIDTH);
     // `--for -1` is a time below zero, and no option called 1.
     let negative = |arg: clap::Arg| {
@@ -80,7 +83,7 @@ pub fn main() -> ExitCode {
         }
     };
     let mut command = Cli::command().term_width(columns).mut_subcommands(|sub| sub.mut_args(negative));
-    let matches = command.try_get_matches_from_mut(std::env::args_os());
+    let matches = command.try_get_matches_from_mut(args);
     let read = matches.and_then(|matches| {
         let typed = Typed::of(&command, &matches);
         Cli::from_arg_matches(&matches).map(|cli| (cli, typed))
@@ -90,11 +93,11 @@ pub fn main() -> ExitCode {
         Err(error) => {
             let error = advice::advised(error, &command);
             say_typed(&error, columns);
-            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(exit::BAD_INPUT));
+            return u8::try_from(error.exit_code()).unwrap_or(exit::BAD_INPUT);
         }
     };
     match in_columns(columns, || execute(&cli, &typed)) {
-        Ok(()) => ExitCode::from(exit::OK),
+        Ok(()) => exit::OK,
         Err(failure) => failure.report(),
     }
 }
@@ -124,6 +127,7 @@ fn execute(cli: &Cli, typed: &Typed) -> Result<(), Failure> {
         Some(Command::Compare(args)) => compare::execute(args, typed, voice),
         Some(Command::Reproduce(args)) => reproduce::execute(args, voice),
         Some(Command::Validate(args)) => validate::execute(args, voice),
+        Some(Command::Sweep(args)) => sweep::execute(args, voice),
         Some(Command::Inspect(args)) => inspect::execute(args),
         Some(Command::Record(args)) => record::execute(args, voice),
         Some(Command::Workload(args)) => workload::execute(args),

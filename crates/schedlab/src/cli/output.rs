@@ -4,9 +4,10 @@ use super::{diagnostic, exit, signals, terminal};
 use schedlab::Error;
 use schedlab::outputs::{Output, OutputError};
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::sync::OnceLock;
 
 /// Why a command ends without having done what it was asked to.
 #[derive(Debug)]
@@ -33,6 +34,12 @@ impl From<lab::Error> for Failure {
     }
 }
 
+impl From<sweep::Error> for Failure {
+    fn from(error: sweep::Error) -> Failure {
+        Failure::Error(error.into())
+    }
+}
+
 impl From<OutputError> for Failure {
     fn from(error: OutputError) -> Failure {
         Failure::Error(error.into())
@@ -41,7 +48,7 @@ impl From<OutputError> for Failure {
 
 impl Failure {
     /// Tells the user, if there is anything to tell, and gives the exit code.
-    pub fn report(&self) -> ExitCode {
+    pub fn report(&self) -> u8 {
         let text = match self {
             Failure::Error(error) => diagnostic::text(error),
             Failure::Disagreement(figures) => listed("should agree with the document and do not", figures),
@@ -52,7 +59,7 @@ impl Failure {
             // Where standard error is gone, the exit code must do.
             let _ = io::stderr().lock().write_all(text.as_bytes());
         }
-        ExitCode::from(self.code())
+        self.code()
     }
 
     fn code(&self) -> u8 {
@@ -133,14 +140,22 @@ pub fn say(text: &str) {
     let _ = io::stderr().lock().write_all(terminal::escape(text).as_bytes());
 }
 
+/// The command line, the name of the program first.
+pub static TYPED: OnceLock<Vec<OsString>> = OnceLock::new();
+
+/// Its words.
+pub fn typed() -> impl Iterator<Item = &'static OsString> {
+    TYPED.get().into_iter().flatten()
+}
+
 /// Whether nothing that was typed would steer the terminal to which an error shows it.
 pub fn is_command_line_plain() -> bool {
-    std::env::args_os().all(|word| matches!(terminal::escape(&word.to_string_lossy()), Cow::Borrowed(_)))
+    typed().all(|word| matches!(terminal::escape(&word.to_string_lossy()), Cow::Borrowed(_)))
 }
 
 /// The command line as it was typed, quoted for a shell.
 pub fn command_line() -> String {
-    let words: Vec<String> = std::env::args_os().skip(1).map(|w| w.to_string_lossy().into_owned()).collect();
+    let words: Vec<String> = typed().skip(1).map(|w| w.to_string_lossy().into_owned()).collect();
     let words = std::iter::once("schedlab").chain(words.iter().map(String::as_str));
     // A command line cannot hold the one character that cannot be quoted.
     shlex::try_join(words).unwrap_or_default()

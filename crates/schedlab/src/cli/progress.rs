@@ -1,7 +1,7 @@
 //! A progress bar for what takes long, if there is somebody to see it.
 
 use super::voice::Voice;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::Duration;
 
 /// Nothing is shown before this.
@@ -16,8 +16,17 @@ pub struct Progress {
 
 impl Progress {
     pub fn new(runs: u64, voice: Voice) -> Progress {
+        Progress::of_template(runs, "{bar:40} {pos}/{len} runs, {eta} to go", voice)
+    }
+
+    /// Of runs that do not take equally long: whoever calls [`Progress::at`] knows how long.
+    pub fn of_uneven(runs: u64, voice: Voice) -> Progress {
+        Progress::of_template(runs, "{bar:40} {pos}/{len} runs{msg}", voice)
+    }
+
+    fn of_template(runs: u64, template: &str, voice: Voice) -> Progress {
         let bar = ProgressBar::with_draw_target(Some(runs), ProgressDrawTarget::hidden());
-        let style = ProgressStyle::with_template("{bar:40} {pos}/{len} runs, {eta} to go");
+        let style = ProgressStyle::with_template(template);
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         Progress { bar, voice }
     }
@@ -28,6 +37,15 @@ impl Progress {
             self.bar.set_draw_target(self.voice.progress());
         }
         self.bar.inc(1);
+    }
+
+    /// So many runs have ended, and the others will take so long, as far as that is known.
+    pub fn at(&self, done: u64, left: Option<Duration>) {
+        if self.bar.is_hidden() && self.bar.elapsed() > PATIENCE {
+            self.bar.set_draw_target(self.voice.progress());
+        }
+        self.bar.set_position(done);
+        self.bar.set_message(left.map_or(String::new(), |left| format!(", {:#} to go", HumanDuration(left))));
     }
 
     /// Takes the bar away.

@@ -12,6 +12,7 @@ mod repeat;
 mod schema;
 mod side_by_side;
 mod signals;
+mod sweep;
 mod terminal;
 mod verdicts;
 mod wakeup_paths;

@@ -23,6 +23,7 @@ const COMMANDS: &[&[&str]] = &[
     &["compare", "crates/trace/tests/fixtures/mix-rr.dat", "--with", "cpus=3", "--repeat", "1"],
     &["reproduce", "000", "--quick"],
     &["validate", "guest-6.1/mix-smp2/rr"],
+    &["sweep", "demo/kernels.toml", "--folder", concat!(env!("CARGO_TARGET_TMPDIR"), "/schema.sweep")],
     &["inspect", "crates/trace/tests/fixtures/mix-rtover.dat"],
     &["inspect", "crates/trace/tests/fixtures/mix-rr.dat", "crates/trace/tests/fixtures/mix-rtover.dat"],
     &["list", "limits"],

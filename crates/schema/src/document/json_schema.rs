@@ -8,7 +8,7 @@ use crate::comparison::Comparison;
 use crate::recordings::RecordingsComparison;
 use crate::reproduction::Reproduction;
 use crate::validation::Validation;
-use crate::{ExplainResult, InspectResult, ListResult, LogHead, LogRecord, RunResult};
+use crate::{ExplainResult, InspectResult, ListResult, LogHead, LogRecord, RunResult, SweepResult};
 
 /// Every document that a command writes, with all that it is made of.
 pub fn all() -> Value {
@@ -21,6 +21,7 @@ pub fn all() -> Value {
         root::<Comparison>(&mut generator),
         root::<Reproduction>(&mut generator),
         root::<Validation>(&mut generator),
+        root::<SweepResult>(&mut generator),
         root::<InspectResult>(&mut generator),
         root::<RecordingsComparison>(&mut generator),
         root::<ListResult>(&mut generator),

@@ -14,11 +14,12 @@ use snapbox::{Data, assert_data_eq};
 
 use crate::{LoadResult, Question, Window, example};
 
-const DOCUMENTS: [Document; 9] = [
+const DOCUMENTS: [Document; 10] = [
     Document { title: "Result of a run", definition: "RunResult", lines: None },
     Document { title: "Answer of a comparison", definition: "Comparison", lines: None },
     Document { title: "Published experiments", definition: "Reproduction", lines: None },
     Document { title: "How true it is", definition: "Validation", lines: None },
+    Document { title: "What a sweep comes to", definition: "SweepResult", lines: None },
     Document { title: "What is in a trace", definition: "InspectResult", lines: None },
     Document { title: "Two recordings side by side", definition: "RecordingsComparison", lines: None },
     Document { title: "What there is", definition: "ListResult", lines: None },
@@ -42,6 +43,7 @@ fn fields(schema: &Value) -> Fields {
     fields.see(schema, "Comparison", &example::comparison());
     fields.see(schema, "Reproduction", &example::reproduction::reproduction());
     fields.see(schema, "Validation", &example::validation::validation());
+    fields.see(schema, "SweepResult", &example::sweep());
     let mut inspect = example::inspect();
     inspect.latency.rows[0].of_command = true;
     fields.see(schema, "InspectResult", &inspect);

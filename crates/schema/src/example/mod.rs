@@ -3,10 +3,12 @@
 mod comparison;
 mod log;
 pub mod reproduction;
+mod sweep;
 pub mod validation;
 
 pub use comparison::{comparison, recordings};
 pub use log::log;
+pub use sweep::sweep;
 
 use std::collections::BTreeMap;
 
