@@ -12,7 +12,8 @@ use core::cell::{Cell, RefCell};
 /// rto_mask and rto_count.
 #[derive(Debug)]
 pub(super) struct Overload {
-    line: Line,
+    /// Whose it is.
+    root: RootId,
     count: Cell<u32>,
     mask: RefCell<CpuMask>,
 }
@@ -20,7 +21,13 @@ pub(super) struct Overload {
 impl Overload {
     /// Of a root domain without RT tasks.
     pub(super) fn new(root: RootId) -> Overload {
-        Overload { line: Line::Root(root, RootLine::Rto), count: Cell::default(), mask: RefCell::default() }
+        Overload { root, count: Cell::default(), mask: RefCell::default() }
+    }
+
+    /// Both lie in one cache line. (Made here, and not kept: so it is known which kind of line is touched.)
+    #[inline]
+    fn touch<P: Platform>(&self, me: ThisCpu<'_, P>, access: Access) {
+        me.touch(Line::Root(self.root, RootLine::Rto), access);
     }
 
     /// Number of overloaded CPUs.
@@ -49,7 +56,7 @@ impl Overload {
     /// whose outcome is "no" most of the time.
     #[inline]
     pub(super) fn others<P: Platform>(&self, me: ThisCpu<'_, P>, cpu: CpuId) -> bool {
-        me.touch(self.line, Access::Read);
+        self.touch(me, Access::Read);
         match self.count() {
             0 => false,
             1 => !self.contains(cpu),
@@ -73,16 +80,20 @@ impl Overload {
 /// Re-evaluates whether the queue is overloaded; the shared line is written only where the answer flips.
 #[inline]
 pub(super) fn update<P: Platform>(rq: &mut RqGuard<'_, P>) {
-    let me = rq.me;
-    let overloaded = match me.k.config.rules.overload_rule.get() {
+    let overloaded = match rq.me.k.config.rules.overload_rule.get() {
         OverloadRule::Migratory => rq.rt.nr_running > 1 && rq.rt.nr_migratory >= 1,
         OverloadRule::Depth => rq.rt.nr_running > 1,
     };
-    if overloaded == rq.rt.overloaded {
-        return;
+    if overloaded != rq.rt.overloaded {
+        flip(rq, overloaded);
     }
+}
+
+/// (Apart: most updates change nothing.)
+#[inline(never)]
+fn flip<P: Platform>(rq: &mut RqGuard<'_, P>, overloaded: bool) {
     rq.rt.overloaded = overloaded;
-    let domain = &me.k.root_domain(rq.cpu).rt.overload;
-    me.touch(domain.line, Access::Write);
+    let domain = &rq.me.k.root_domain(rq.cpu).rt.overload;
+    domain.touch(rq.me, Access::Write);
     if overloaded { domain.set(rq.cpu) } else { domain.clear(rq.cpu) }
 }
