@@ -43,6 +43,22 @@ class _Document(Record):
         return f"<pre>{html.escape(self._text())}</pre>"
 
 
+class _Shown(_Document):
+    """A document with the text that belongs to it."""
+
+    __slots__ = ("_shown",)
+
+    def __init__(self, text: str, shown: str) -> None:
+        super().__init__(text)
+        self._shown = shown
+
+    def __reduce__(self) -> Any:
+        return (type(self), (self._json, self._shown))
+
+    def _text(self) -> str:
+        return self._shown
+
+
 class RunResult(_Document, _typed.RunResult):
     """The result of a run: `schedlab/1` of docs/schema.md.
 
@@ -112,20 +128,10 @@ class Histogram:
         return histogram(self, ax)
 
 
-class Comparison(_Document, _typed.Comparison):
+class Comparison(_Shown, _typed.Comparison):
     """The answer of a comparison: `schedlab-compare/1` of docs/schema.md."""
 
-    __slots__ = ("_shown",)
-
-    def __init__(self, text: str, shown: str) -> None:
-        super().__init__(text)
-        self._shown = shown
-
-    def __reduce__(self) -> Any:
-        return (type(self), (self._json, self._shown))
-
-    def _text(self) -> str:
-        return self._shown
+    __slots__ = ()
 
     def table(self, variant: int = 0) -> _native.Table:
         """Every figure under the base and a variant, with its interval and verdict."""
@@ -142,36 +148,16 @@ class Comparison(_Document, _typed.Comparison):
         return changes(self.changed(variant), ax)
 
 
-class Inspection(_Document, _typed.InspectResult):
+class Inspection(_Shown, _typed.InspectResult):
     """What is in a trace: `schedlab-inspect/1` of docs/schema.md."""
 
-    __slots__ = ("_shown",)
-
-    def __init__(self, text: str, shown: str) -> None:
-        super().__init__(text)
-        self._shown = shown
-
-    def __reduce__(self) -> Any:
-        return (type(self), (self._json, self._shown))
-
-    def _text(self) -> str:
-        return self._shown
+    __slots__ = ()
 
 
-class SideBySide(_Document, _typed.RecordingsComparison):
+class SideBySide(_Shown, _typed.RecordingsComparison):
     """What differs between two recordings: `schedlab-inspect-compare/1` of docs/schema.md."""
 
-    __slots__ = ("_shown",)
-
-    def __init__(self, text: str, shown: str) -> None:
-        super().__init__(text)
-        self._shown = shown
-
-    def __reduce__(self) -> Any:
-        return (type(self), (self._json, self._shown))
-
-    def _text(self) -> str:
-        return self._shown
+    __slots__ = ()
 
 
 class SweepResult(_Document, _typed.SweepResult):

@@ -87,6 +87,31 @@ impl FigureFile {
     }
 }
 
+/// One simulated value beside a recorded one that is not 0: a figure that counts with others of its kind,
+/// before it is said which figure it is.
+pub(super) fn beside(recorded: f64, simulated: f64) -> ValidatedFigure {
+    let simulated = digits(simulated);
+    ValidatedFigure {
+        what: String::new(),
+        task: None,
+        realtime: false,
+        claim: Claim::Inference,
+        unit: String::new(),
+        recorded: Some(digits(recorded)),
+        recorded_low: None,
+        recorded_high: None,
+        simulated,
+        low: simulated,
+        high: simulated,
+        off: Some(digits(simulated / recorded - 1.0)),
+        band: None,
+        within: None,
+        family: None,
+        source: None,
+        unreached: None,
+    }
+}
+
 /// As it is printed: nothing may depend on the last bit of a calculation.
 pub(super) fn digits(value: f64) -> f64 {
     report::numbers::nine_digits(value)

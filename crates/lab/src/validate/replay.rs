@@ -1,7 +1,7 @@
 //! Replays of a recording on what recorded it, beside what the field's own tools read from the recording.
 
 use super::experiment::experiment;
-use super::figure::digits;
+use super::figure::beside;
 use super::file::ReplayFile;
 use super::recorded::{Counted, tasks};
 use super::{Host, Reference};
@@ -112,25 +112,14 @@ fn of_task(pid: u32, counted: &Counted, replayed: &TaskResult) -> Vec<ValidatedF
     ];
     let figures = rows.into_iter().filter_map(|(what, unit, claim, recorded, least, simulated)| {
         let recorded = recorded.filter(|recorded| *recorded > 0.0 && *recorded >= least)?;
-        let simulated = digits(simulated);
         Some(ValidatedFigure {
             what: what.to_owned(),
             task: Some(format!("{}:{pid}", counted.comm)),
             realtime: matches!(replayed.policy, Policy::Fifo | Policy::Rr),
             claim,
             unit: unit.to_owned(),
-            recorded: Some(digits(recorded)),
-            recorded_low: None,
-            recorded_high: None,
-            simulated,
-            low: simulated,
-            high: simulated,
-            off: Some(digits(simulated / recorded - 1.0)),
-            band: None,
-            within: None,
-            family: None,
             source: Some(counted.by.to_owned()),
-            unreached: None,
+            ..beside(recorded, simulated)
         })
     });
     figures.collect()

@@ -1,7 +1,7 @@
 //! Replays of a recording on something else, beside figures of that: another recording, or what somebody
 //! measured or calculated.
 
-use super::figure::digits;
+use super::figure::beside;
 use super::file::{ReplayFile, TransferFile};
 use super::forward::within;
 use super::measure::Measured;
@@ -121,25 +121,15 @@ fn changes(
     let figures = rows.into_iter().filter_map(|(what, value)| {
         let change = |[from, to]: &[Sums; 2]| (value(from) > 0.0).then(|| value(to) / value(from));
         let enough = recorded.iter().all(|sums| sums.switches >= LEAST_COUNT);
-        let (recorded, simulated) = (change(recorded)?, digits(change(simulated)?));
+        let (recorded, simulated) = (change(recorded)?, change(simulated)?);
         (enough && recorded > 0.0).then(|| ValidatedFigure {
             what: what.to_owned(),
             task: Some(whom.to_owned()),
-            realtime: false,
             claim: Claim::Prediction,
             unit: "times".to_owned(),
-            recorded: Some(digits(recorded)),
-            recorded_low: None,
-            recorded_high: None,
-            simulated,
-            low: simulated,
-            high: simulated,
-            off: Some(digits(simulated / recorded - 1.0)),
-            band: None,
-            within: None,
             family: Some(transfer.family.clone().unwrap_or_else(|| "change".to_owned())),
             source: transfer.to.clone(),
-            unreached: None,
+            ..beside(recorded, simulated)
         })
     });
     figures.collect()
