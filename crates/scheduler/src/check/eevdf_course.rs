@@ -250,10 +250,12 @@ fn protection_of<P: Platform>(k: &Scheduler<P>, p: TaskId) -> Protected {
 }
 
 /// eevdf-class E5: the picked one is eligible or alone; unless it is the buddy, no eligible one has an
-/// earlier deadline, nor the same one and waited before. (Who was put back a moment ago came last.)
+/// earlier deadline, nor the same one and waited before. (Who was put back a moment ago came last.) Not where
+/// the previous one's group was throttled as a whole when it was put, after the choice: without that group V
+/// is another one.
 fn is_the_one_to_run<P: Platform>(me: ThisCpu<'_, P>, next: TaskId, buddy: bool, found: &mut Findings) {
     let competing = Competing::with(me.k, next, me.id);
-    if competing.alone() {
+    if competing.alone() || just_froze(me) {
         return;
     }
     let ours = &me.task(next).se;
@@ -268,6 +270,12 @@ fn is_the_one_to_run<P: Platform>(me: ThisCpu<'_, P>, next: TaskId, buddy: bool,
     found.expect("eevdf-class E5", buddy || better.is_none(), || {
         format!("CPU {} picks {next:?}, although {better:?} is eligible and goes before it", me.id)
     });
+}
+
+/// Whether a group of this CPU was throttled as a whole at the clock of this switch.
+fn just_froze<P: Platform>(me: ThisCpu<'_, P>) -> bool {
+    let now = me.k.rq(me.id).published.switched_at.get();
+    me.k.groups.ids().any(|group| me.k.groups.get(group).queue(me.id).bandwidth.is_frozen_since(now))
 }
 
 /// eevdf-class E5: the running one stays for its protection only while it is eligible and protected.

@@ -179,6 +179,11 @@ impl QueueBandwidth {
         self.unit.get() == Some(BwThrottle::Entity)
     }
 
+    /// The same, since this moment.
+    pub fn is_frozen_since(&self, at: Nanos) -> bool {
+        self.is_frozen() && self.stops_since.get() == Some(at)
+    }
+
     /// What its averages take for the time at `now`.
     pub(super) fn clock_at(&self, now: Nanos) -> Nanos {
         self.clock_stopped_at.get().unwrap_or(now).saturating_sub(self.stood_still.get())
