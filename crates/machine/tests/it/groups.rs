@@ -457,7 +457,7 @@ fn an_idle_cpu_is_given_back_at_once() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(crate::properties::config(64))]
 
     /// GB8: whatever a group's tasks do, and however groups are nested, each has at most what its refills
     /// brought, its burst, and a slice and a tick on each CPU. (The checker asks that of every window.) And

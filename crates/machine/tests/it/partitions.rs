@@ -150,7 +150,7 @@ fn a_partition_admits_deadline_tasks_by_itself() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(crate::properties::config(48))]
 
     /// Random partitions and tasks, old and new kernels: the checker finds nothing, and every task with a
     /// CPU of its own partition runs.

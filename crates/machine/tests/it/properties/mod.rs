@@ -18,7 +18,7 @@ use proptest::test_runner::{Config, RngSeed};
 
 /// The configuration of a property: `cases` of them, the same ones each time, unless the environment says
 /// otherwise.
-fn config(cases: u32) -> Config {
+pub fn config(cases: u32) -> Config {
     let given = |name| std::env::var_os(name).is_some();
     let from_environment = Config { failure_persistence: None, max_shrink_iters: 3_000, ..Config::default() };
     Config {
