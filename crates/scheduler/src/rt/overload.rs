@@ -26,7 +26,7 @@ impl Overload {
 
     /// Both lie in one cache line. (Made here, and not kept: so it is known which kind of line is touched.)
     #[inline]
-    fn touch<P: Platform>(&self, me: ThisCpu<'_, P>, access: Access) {
+    pub(super) fn touch<P: Platform>(&self, me: ThisCpu<'_, P>, access: Access) {
         me.touch(Line::Root(self.root, RootLine::Rto), access);
     }
 

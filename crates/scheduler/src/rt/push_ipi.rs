@@ -27,7 +27,6 @@ use core::cell::Cell;
 #[derive(Debug)]
 pub(super) struct Walkers {
     requests: Line,
-    overloaded: Line,
     lock: Lock,
     root: RootWalker,
     source: Box<[SourceWalker]>,
@@ -60,7 +59,6 @@ impl Walkers {
     pub(super) fn new(root: RootId, cpus: usize) -> Walkers {
         Walkers {
             requests: Line::Root(root, RootLine::PushRequest),
-            overloaded: Line::Root(root, RootLine::Rto),
             lock: Lock::Rto(root),
             root: RootWalker::default(),
             source: (0..cpus).map(|_| SourceWalker::default()).collect(),
@@ -161,7 +159,7 @@ fn rto_next_cpu<P: Platform>(me: ThisCpu<'_, P>, source: CpuId) -> Option<CpuId>
     let RtDomain { walkers, overload, .. } = &me.k.root_domain(source).rt;
     let walker = &walkers.root;
     let skip_self = me.k.config.rules.rto_skip_self.get() == RtoSkipSelf::On;
-    me.touch(walkers.overloaded, Access::Read);
+    overload.touch(me, Access::Read);
     loop {
         let mut hop = overload.next(walker.cursor.get());
         if skip_self && hop == Some(me.id) {
@@ -234,7 +232,7 @@ async fn visit_for_source<P: Platform>(me: ThisCpu<'_, P>, source: CpuId) {
 fn find_next_push_cpu<P: Platform>(me: ThisCpu<'_, P>, source: CpuId) -> Option<CpuId> {
     let RtDomain { walkers, overload, .. } = &me.k.root_domain(source).rt;
     let walker = &walkers.source[source.index()];
-    me.touch(walkers.overloaded, Access::Read);
+    overload.touch(me, Access::Read);
     let best = me.k.rq(source).published.rt_highest.get();
     let mut cursor = walker.cursor.get();
     let found = loop {
