@@ -61,12 +61,14 @@ impl Counted {
     }
 
     fn extend(&mut self, durations: &[u64]) {
+        let (mut min_ns, mut max_ns, mut sum_ns) = (self.min_ns, self.max_ns, self.sum_ns);
         for ns in durations.iter().copied() {
             add(&mut self.buckets, ns);
-            self.min_ns = self.min_ns.min(ns);
-            self.max_ns = self.max_ns.max(ns);
-            self.sum_ns += u128::from(ns);
+            min_ns = min_ns.min(ns);
+            max_ns = max_ns.max(ns);
+            sum_ns += u128::from(ns);
         }
+        (self.min_ns, self.max_ns, self.sum_ns) = (min_ns, max_ns, sum_ns);
     }
 }
 

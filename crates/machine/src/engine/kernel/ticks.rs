@@ -7,10 +7,17 @@ use scheduler::{CpuId, Nanos};
 impl Sim {
     /// Idle CPUs take no ticks (NO_HZ) but for timers of the wheel, and perhaps a last one (`idle_tick`): a
     /// task that runs after idle starts them again.
+    #[inline]
     pub fn keep_ticking(&self, cpu: CpuId) {
         if !self.hw().cpu(cpu).ticks.get() {
-            self.hw().tick_at(cpu, self.next_tick(cpu));
+            self.start_ticking(cpu);
         }
+    }
+
+    /// (Apart: nearly every CPU that is asked ticks already.)
+    #[inline(never)]
+    fn start_ticking(&self, cpu: CpuId) {
+        self.hw().tick_at(cpu, self.next_tick(cpu));
     }
 
     /// From one tick to the next.
