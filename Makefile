@@ -1,4 +1,4 @@
-.PHONY: check test demo lint bench mutants
+.PHONY: check test demo lint page bench mutants
 
 # After an edit: does it compile, and do the unit tests pass? Without published experiments and recordings.
 check:
@@ -22,6 +22,10 @@ lint:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+# The script and the style of pages, after a change of web/. Needs Node 20 or newer with npm.
+page:
+	cd web && npm ci --no-audit --no-fund && npm run check && npm run test && npm run build
 
 # The figures of speed. They mean something only on a machine that does nothing else.
 bench:

@@ -108,6 +108,7 @@ fn the_map_names_what_is_there() {
         "demo",
         "validation",
         "python",
+        "web/src",
     ]);
     expect_none(&lost_paths(&text(MAP), &files.into_iter().collect()));
 }

@@ -48,6 +48,19 @@ impl Plan {
     pub fn runs(&self) -> u64 {
         (1 + self.variants.len() as u64) * u64::from(self.repeat)
     }
+
+    /// The plan's experiment in a configuration, with the first seed.
+    pub(crate) fn of_arm(&self, arm: &Arm) -> Experiment {
+        Experiment {
+            loads: arm.loads.clone(),
+            machine: arm.machine.clone(),
+            kernel: arm.kernel.clone(),
+            groups: arm.groups.clone(),
+            record: false,
+            dumps: Vec::new(),
+            ..self.experiment.clone()
+        }
+    }
 }
 
 /// Runs each configuration with each seed and compares the variants with the base. `finished` is called after
@@ -75,9 +88,9 @@ pub fn compare(plan: &Plan, finished: &(dyn Fn() + Sync)) -> Result<Comparison, 
     let mut comparison = compare::compare(&base, &variants)?;
     comparison.warnings.extend(variants.iter().filter_map(|variant| length_differs(plan, &base, variant)));
     comparison.notes.extend(plan.base.loads.iter().filter_map(LoadSpec::note_on_endlessness));
-    let plain_base = of_arm(plan, &plan.base);
+    let plain_base = plan.of_arm(&plan.base);
     for (arm, compared) in plan.variants.iter().zip(&mut comparison.variants) {
-        compared.same_as_base = of_arm(plan, arm).is_same_simulation(&plain_base);
+        compared.same_as_base = plan.of_arm(arm).is_same_simulation(&plain_base);
         let of_base = |load: &LoadSpec| plan.base.loads.iter().any(|base| base.text() == load.text());
         for other in arm.loads.iter().filter(|load| load.recorded().is_some() && !of_base(load)) {
             comparison.notes.push(format!(
@@ -122,26 +135,13 @@ fn length_differs(plan: &Plan, base: &compare::Arm<'_>, variant: &compare::Arm<'
     })
 }
 
-/// The plan's experiment in this configuration.
-fn of_arm(plan: &Plan, arm: &Arm) -> Experiment {
-    Experiment {
-        loads: arm.loads.clone(),
-        machine: arm.machine.clone(),
-        kernel: arm.kernel.clone(),
-        groups: arm.groups.clone(),
-        record: false,
-        dumps: Vec::new(),
-        ..plan.experiment.clone()
-    }
-}
-
 fn run(plan: &Plan, arm: &Arm, seed: u64) -> Result<RunResult, Error> {
     let decides = plan.experiment.fidelity && std::ptr::eq(arm, &plan.base);
     let experiment = Experiment {
         seed,
         // What is said of the base's first run is said once.
         fidelity: decides && seed == plan.experiment.seed,
-        ..of_arm(plan, arm)
+        ..plan.of_arm(arm)
     };
     let mut run = experiment.run().map_err(|source| Error::OfRun {
         configuration: arm.name.clone(),

@@ -74,6 +74,9 @@ pub struct Run {
 pub struct Logged {
     /// Its log.
     pub log: Log,
+    /// When what is replayed begins in it, in simulated time: the first event of the recording. Without a
+    /// recording, 0.
+    pub start: Nanos,
     /// What a recorder notes of a real machine beside its events.
     pub(crate) facts: Facts,
 }
@@ -257,7 +260,7 @@ impl Experiment {
             let head = results::log_head(self, &result, &outcome);
             outcome.log = Some(records);
             let log = Log { head, records: outcome.take_whole_log() };
-            Logged { log, facts: Facts::of(&outcome, decided) }
+            Logged { log, start, facts: Facts::of(&outcome, decided) }
         });
         Ok(Run { result, logged })
     }

@@ -31,10 +31,31 @@ pub struct Inspection {
 /// A file that cannot be read, is no trace, or holds no `sched_switch`; a time without events, a task that is
 /// not there.
 pub fn inspect(path: &str, asked: &Inspection, files: &dyn Sources) -> Result<InspectResult, Error> {
+    look(path, open(path, asked, files)?, asked)
+}
+
+/// A trace, or the part of it that is looked at.
+pub(crate) struct OpenedTrace {
+    pub trace: Trace,
+    /// Time of the first event of the whole.
+    #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "timelines count from it"))]
+    pub zero_ns: u64,
+    /// The recorded command and its descendants, as far as the whole shows them.
+    pub command: BTreeSet<Pid>,
+    /// In words, that the part was to be longer than the whole.
+    pub behind_end: Option<String>,
+}
+
+/// Reads a trace, or the part of it that is to be looked at.
+pub(crate) fn open(path: &str, asked: &Inspection, files: &dyn Sources) -> Result<OpenedTrace, Error> {
     let trace = Input::open(path, files)?.into_trace()?;
-    let command = command_pids(&trace);
-    let behind_end = behind_end(&trace, asked);
-    let trace = window(trace, asked)?;
+    let (zero_ns, command, behind_end) = (trace.start_ns(), command_pids(&trace), behind_end(&trace, asked));
+    Ok(OpenedTrace { trace: window(trace, asked)?, zero_ns, command, behind_end })
+}
+
+/// Says what is in it.
+pub(crate) fn look(path: &str, opened: OpenedTrace, asked: &Inspection) -> Result<InspectResult, Error> {
+    let OpenedTrace { trace, command, behind_end, .. } = opened;
     let delays_from = asked.delays_from;
     let (summary, mut table) = (trace::summarise(&trace), trace::sched_latency(&trace, delays_from));
     let is = |whom: &TaskSelector, task: &trace::TaskDelays| {
@@ -89,7 +110,7 @@ pub fn inspect(path: &str, asked: &Inspection, files: &dyn Sources) -> Result<In
 }
 
 /// In words, that the stretch to look at was to last longer than the trace.
-pub(crate) fn behind_end(trace: &Trace, asked: &Inspection) -> Option<String> {
+fn behind_end(trace: &Trace, asked: &Inspection) -> Option<String> {
     let (to, length) = (asked.window?.to, length(trace));
     (to != Nanos::NEVER && to > length).then(|| {
         let (to, length) = (exact_duration(to.0), moment(length.0));
@@ -107,7 +128,7 @@ fn length(trace: &Trace) -> Nanos {
 }
 
 /// The part of a trace between two times since its first event, as if nothing else had been recorded.
-pub(crate) fn window(mut trace: Trace, asked: &Inspection) -> Result<Trace, Error> {
+fn window(mut trace: Trace, asked: &Inspection) -> Result<Trace, Error> {
     let Some(window) = asked.window else { return Ok(trace) };
     let length = length(&trace);
     if window.from > length {

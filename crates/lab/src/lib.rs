@@ -33,7 +33,8 @@
 //! [`Experiment::text`] writes it, every [`RunResult`] carries it, and [`StoredResult`] runs one again.
 //!
 //! Features, none of them on by default: `threads` runs comparisons and reproductions on all cores, `text`
-//! has the tables that people read (`report::text`), `plots` the pictures of sweeps (`report::plot`).
+//! has the tables that people read (`report::text`), `plots` the pictures of sweeps (`report::plot`), `page`
+//! pages for a browser (`report::page`).
 //!
 //! This crate puts the parts together and turns what the machine counted into a result. It touches neither
 //! disk nor clock: files come from [`Sources`] ([`Files`] are in memory, and above there are none), time from
@@ -58,6 +59,8 @@ mod length;
 mod limits;
 mod loads;
 mod machines;
+#[cfg(feature = "page")]
+mod page;
 mod parallel;
 mod reading;
 mod reference;
@@ -90,6 +93,8 @@ pub use limits::{Effect, Limit, page as limits_page};
 pub use loads::{LoadSource, LoadSpec, machine_beside};
 pub use machine::{self, Env, MachineSpec, Setup, Window};
 pub use machines::{DEFAULT_MACHINE, DescribedMachine, NamedMachine, machine, machine_file, machine_text};
+#[cfg(feature = "page")]
+pub use page::{Inspected, comparison_page, inspect_both_with_timelines, inspect_with_timeline};
 pub use reading::Reading;
 pub use report;
 pub use reproduce::{

@@ -1,15 +1,13 @@
 //! Two traces side by side, for `schedlab inspect TRACE OTHER`.
 
 use crate::error::Error;
-use crate::inspect::{Inspection, behind_end, window};
-use crate::sources::{Input, STANDARD_STREAM, Sources, shown};
+use crate::inspect::{self, Inspection, OpenedTrace};
+use crate::sources::{STANDARD_STREAM, Sources, shown};
 use report::recordings::{CommandSamples, LatencySamples, MachineSamples, Recording, compare_recordings};
 use schema::recordings::{RecordingHead, RecordingsComparison};
-use std::collections::{BTreeMap, BTreeSet};
-use trace::{
-    DelaysFrom, EventKind, NoteKind, Pid, TaskSummary, TaskWindow, Trace, WakeupEvent, WindowedSummary,
-};
-use workload::replay::{TaskSelector, command_pids};
+use std::collections::BTreeMap;
+use trace::{DelaysFrom, EventKind, NoteKind, TaskSummary, TaskWindow, Trace, WakeupEvent, WindowedSummary};
+use workload::replay::TaskSelector;
 
 /// Windows of each trace: enough for a bootstrap, few enough that something happens in each.
 const WINDOWS: u32 = 20;
@@ -23,18 +21,35 @@ pub fn inspect_both(
     asked: &Inspection,
     files: &dyn Sources,
 ) -> Result<RecordingsComparison, Error> {
+    look(paths, &open(paths, asked, files)?, asked)
+}
+
+/// Reads both, or the parts of them that are to be looked at.
+pub(crate) fn open(
+    paths: [&str; 2],
+    asked: &Inspection,
+    files: &dyn Sources,
+) -> Result<[OpenedTrace; 2], Error> {
     if paths == [STANDARD_STREAM; 2] {
         return Err(Error::BothFromStdin);
     }
-    let [first, second] = [read(paths[0], asked, files)?, read(paths[1], asked, files)?];
+    Ok([read(paths[0], asked, files)?, read(paths[1], asked, files)?])
+}
+
+/// Says what differs.
+pub(crate) fn look(
+    paths: [&str; 2],
+    [first, second]: &[OpenedTrace; 2],
+    asked: &Inspection,
+) -> Result<RecordingsComparison, Error> {
     let (wakeups, mut notes) = wakeups_of_both([&first.trace, &second.trace], asked.delays_from);
     let looked =
-        [(paths[0], &first), (paths[1], &second)].map(|(path, opened)| look(path, opened, wakeups, asked));
+        [(paths[0], first), (paths[1], second)].map(|(path, opened)| samples(path, opened, wakeups, asked));
     let is_there = |whom: &&TaskSelector| looked.iter().any(|one| one.found.contains(whom));
     if let Some(whom) = asked.tasks.iter().find(|whom| !is_there(whom)) {
         return Err(Error::NotInResult(whom.clone()));
     }
-    for (path, Opened { trace, behind_end, .. }) in paths.iter().zip([&first, &second]) {
+    for (path, OpenedTrace { trace, behind_end, .. }) in paths.iter().zip([first, second]) {
         notes.extend(
             trace
                 .notes
@@ -49,22 +64,14 @@ pub fn inspect_both(
     Ok(result)
 }
 
-/// A trace, or the part of it that is looked at.
-struct Opened {
-    trace: Trace,
-    /// The recorded command and its descendants, as far as the whole shows them.
-    command: BTreeSet<Pid>,
-    /// In words, that the part was to be longer than the whole.
-    behind_end: Option<String>,
-}
-
-fn read(path: &str, asked: &Inspection, files: &dyn Sources) -> Result<Opened, Error> {
-    let trace = Input::open(path, files)?.into_trace()?;
-    let command = command_pids(&trace);
-    let behind_end = behind_end(&trace, asked);
-    window(trace, asked)
-        .map(|trace| Opened { trace, command, behind_end })
-        .map_err(|source| Error::OfRecording { path: shown(path), source: Box::new(source) })
+fn read(path: &str, asked: &Inspection, files: &dyn Sources) -> Result<OpenedTrace, Error> {
+    inspect::open(path, asked, files).map_err(|source| match source {
+        // The others name the file themselves.
+        source @ (Error::BehindTrace { .. } | Error::EmptyWindow { .. }) => {
+            Error::OfRecording { path: shown(path), source: Box::new(source) }
+        }
+        source => source,
+    })
 }
 
 /// Latencies from different events must not be compared: they are taken from one that both traces have.
@@ -102,8 +109,13 @@ struct Looked<'a> {
     found: Vec<&'a TaskSelector>,
 }
 
-fn look<'a>(path: &str, opened: &Opened, wakeups: Option<WakeupEvent>, asked: &'a Inspection) -> Looked<'a> {
-    let Opened { trace, command, .. } = opened;
+fn samples<'a>(
+    path: &str,
+    opened: &OpenedTrace,
+    wakeups: Option<WakeupEvent>,
+    asked: &'a Inspection,
+) -> Looked<'a> {
+    let OpenedTrace { trace, command, .. } = opened;
     let from = wakeups.unwrap_or_else(|| WakeupEvent::of(trace));
     let windowed = trace::summarise_in_windows(trace, from, WINDOWS);
     let mut found: Vec<&TaskSelector> = Vec::new();

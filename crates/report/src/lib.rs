@@ -14,12 +14,16 @@
 //!    ([`reproduce`]), whose text is [`text::reproduction`]; what was swept is drawn by [`plot`];
 //! 6. recorded figures beside simulated ones become a [`schema::validation::Validation`] ([`validate`]),
 //!    whose text is [`text::validation`], and docs/accuracy.md;
-//! 7. of thousands of runs of a sweep a [`schema::SweepResult`] tells what they come to: [`text::sweep`].
+//! 7. of thousands of runs of a sweep a [`schema::SweepResult`] tells what they come to: [`text::sweep`];
+//! 8. any of these becomes a page to look at in a browser, with timelines of what happened: [`page`].
 //!
-//! Texts are the feature `text`, plots the feature `plots`: who wants data needs neither.
+//! Texts are the feature `text`, plots the feature `plots`, pages the feature `page`: who wants data needs
+//! none of them.
 
 pub mod compare;
 pub mod numbers;
+#[cfg(feature = "page")]
+pub mod page;
 #[cfg(feature = "plots")]
 pub mod plot;
 pub mod recordings;

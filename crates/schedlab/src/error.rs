@@ -101,6 +101,21 @@ pub enum Error {
         "--save -: standard output has the result without it; give a file, or --format json in its place"
     )]
     SaveToStandardOutput,
+    /// A page on standard output.
+    #[error("--report -: standard output has the result; give a file for the page, such as report.html")]
+    ReportToStandardOutput,
+    /// A picture in another format.
+    #[error("{}: pictures are SVG; give a name that ends in .svg", .0.display())]
+    PictureEnding(
+        /// As it was given.
+        PathBuf,
+    ),
+    /// A page of a sweep on a Ray cluster.
+    #[error(
+        "--report is not for --engine ray; sweep there first, then with --report and without --engine: all runs are there \
+         already, and the page is made of them"
+    )]
+    ReportByRay,
     /// A command without a name.
     #[error(
         "the command to record is empty; write a program after `--`, such as schedlab record -- make -j4"

@@ -5,8 +5,10 @@ mod scale;
 
 use crate::reproduce::crossings;
 use legend::{LEGEND, Symbol};
+use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint};
+use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
-use scale::Scale;
+use scale::{Quantity, Scale};
 use schema::reproduction::{ReproducedExperiment, ReproducedRow, RowUnit};
 
 /// A chart.
@@ -33,6 +35,39 @@ pub fn swept(experiment: &ReproducedExperiment) -> Vec<Plot> {
     }
     let charts = whats.into_iter().map(|what| Chart::of(experiment, sweep, what));
     charts.filter(|chart| chart.lines.iter().any(|line| line.simulated.len() > 1)).map(|c| c.plot()).collect()
+}
+
+/// A scale with its labels, for plotters, which would put them elsewhere.
+struct Axis {
+    range: RangedCoordf64,
+    points: Vec<f64>,
+}
+
+impl Axis {
+    fn of(scale: &Scale) -> Axis {
+        Axis { range: scale.range().into(), points: scale.points() }
+    }
+}
+
+impl Ranged for Axis {
+    type FormatOption = DefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
+        self.range.map(value, limit)
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        if hint.weight().allow_light_points() { Vec::new() } else { self.points.clone() }
+    }
+
+    fn range(&self) -> std::ops::Range<f64> {
+        self.range.range()
+    }
+}
+
+fn is_time(unit: RowUnit) -> bool {
+    !matches!(unit, RowUnit::Count | RowUnit::Ratio)
 }
 
 /// A variant's values.
@@ -67,6 +102,7 @@ struct Chart {
     caption: String,
     x_name: String,
     y_name: String,
+    quantity: Quantity,
     lines: Vec<Line>,
     /// Of a sweep over names: number and name of each that was run, in order.
     names: Vec<(u64, String)>,
@@ -93,7 +129,11 @@ impl Chart {
         let mut names: Vec<(u64, String)> = Vec::new();
         for variant in &experiment.variants {
             let rows = || variant.rows.iter().filter(|row| row.what == what);
-            let place = |row: &ReproducedRow, y| row.at.map(|x| Point { x, y });
+            // Times in one unit, so that the axis can choose the one that suits.
+            let place = |row: &ReproducedRow, y: f64| {
+                let scale = if is_time(row.unit) { row.unit.scale() } else { 1.0 };
+                row.at.map(|x| Point { x, y: y * scale })
+            };
             let simulated: Vec<Point> = rows().filter_map(|row| place(row, row.simulated)).collect();
             let bar = |row: &ReproducedRow| Some([place(row, row.low)?, place(row, row.high)?]);
             let seeds = rows().filter_map(bar).collect();
@@ -109,13 +149,6 @@ impl Chart {
                 lines.push(Line { name, simulated, seeds, published });
             }
         }
-        let suffix = match unit {
-            RowUnit::Count | RowUnit::Ratio => "",
-            RowUnit::Nanoseconds => " (ns)",
-            RowUnit::Microseconds => " (us)",
-            RowUnit::Milliseconds => " (ms)",
-            RowUnit::Seconds => " (s)",
-        };
         let words = what.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
         let words: Vec<String> = words.map(str::to_lowercase).collect();
         names.sort();
@@ -127,7 +160,8 @@ impl Chart {
             name: format!("{}.{}", experiment.name, words.join("-")),
             caption: format!("{}: {what}{crossing}", experiment.name),
             x_name: sweep.to_owned(),
-            y_name: format!("{what}{suffix}"),
+            y_name: what.to_owned(),
+            quantity: if is_time(unit) { Quantity::Time } else { Quantity::Number },
             lines,
             names,
         }
@@ -144,10 +178,10 @@ impl Chart {
             |line: &Line| line.seeds.as_flattened().iter().chain(&line.published).copied().collect();
         let places = || self.lines.iter().flat_map(|line| -> Vec<Point> { of_line(line) });
         let x = match self.names.as_slice() {
-            [] => Scale::of(places().map(|place| place.x)),
+            [] => Scale::of(places().map(|place| place.x), Quantity::Number),
             names => Scale::of_names(names),
         };
-        let y = Scale::of(places().map(|place| place.y));
+        let y = Scale::of(places().map(|place| place.y), self.quantity);
         let symbols = self.symbols();
         let names = self.lines.iter().map(|line| line.name.as_str());
         let words = names.chain(symbols.iter().map(|symbol| symbol.words()));
@@ -161,14 +195,14 @@ impl Chart {
             .margin(12)
             .x_label_area_size(44)
             .y_label_area_size(76)
-            .build_cartesian_2d(x.range(), y.range())?;
+            .build_cartesian_2d(Axis::of(&x), Axis::of(&y))?;
         chart
             .configure_mesh()
             .light_line_style(TRANSPARENT)
             .x_desc(&self.x_name)
             .y_desc(&self.y_name)
-            .x_labels(x.labels())
-            .y_labels(y.labels())
+            .x_labels(x.points().len())
+            .y_labels(y.points().len())
             .x_label_formatter(&|at| x.label(*at))
             .y_label_formatter(&|at| y.label(*at))
             .draw()?;

@@ -60,13 +60,13 @@ fn comparison_head(comparison: &Comparison) -> String {
     out
 }
 
-fn configuration(configuration: &Configuration) -> String {
+pub(crate) fn configuration(configuration: &Configuration) -> String {
     let Configuration { name, machine, kernel, .. } = configuration;
     format!("{name} = kernel {}, machine {}", head::kernel(kernel), head::machine(machine))
 }
 
 /// Ascending numbers as on a kernel command line: `1-10,42`.
-fn ranges(numbers: &[u64]) -> String {
+pub(crate) fn ranges(numbers: &[u64]) -> String {
     let runs = numbers.chunk_by(|a, b| a.checked_add(1) == Some(*b));
     let parts: Vec<String> = runs
         .map(|run| match run {
@@ -80,9 +80,7 @@ fn ranges(numbers: &[u64]) -> String {
 
 fn variant_section(comparison: &Comparison, variant: &VariantComparison, rows: Rows) -> String {
     let name = &variant.configuration.name;
-    let verdict =
-        if variant.same_as_base { same(&comparison.base, &variant.configuration) } else { verdict(variant) };
-    let title = format!("{name} against {}: {verdict}", comparison.base.name);
+    let title = format!("{name} against {}: {}", comparison.base.name, outcome(comparison, variant));
     let mut out = wrap(&title, "", "  ");
     for metric in headlines(variant) {
         out += &wrap(&sentence(metric, name), "  ", "    ");
@@ -122,6 +120,11 @@ fn in_table(variant: &VariantComparison, poor: bool, rows: Rows) -> Vec<&MetricC
         metrics.truncate(if poor { MAX_POOR_ROWS } else { MAX_ROWS });
     }
     metrics
+}
+
+/// How much changed, or why nothing can, in words.
+pub(crate) fn outcome(comparison: &Comparison, variant: &VariantComparison) -> String {
+    if variant.same_as_base { same(&comparison.base, &variant.configuration) } else { verdict(variant) }
 }
 
 /// Why nothing can change.
@@ -171,7 +174,7 @@ fn is_doubtful(metric: &MetricComparison) -> bool {
 }
 
 /// Metrics that are worth a sentence and differ, in the order of the metrics.
-fn headlines(variant: &VariantComparison) -> Vec<&MetricComparison> {
+pub(crate) fn headlines(variant: &VariantComparison) -> Vec<&MetricComparison> {
     let mut chosen: Vec<_> = variant
         .metrics
         .iter()
@@ -193,7 +196,7 @@ fn shown(metric: &MetricComparison) -> bool {
 }
 
 /// A difference in words, and what the recording says against it.
-fn sentence(metric: &MetricComparison, name: &str) -> String {
+pub(crate) fn sentence(metric: &MetricComparison, name: &str) -> String {
     let mut text = difference(metric, name);
     if metric.is_in_doubt()
         && let Some(off) = table::off(metric)
@@ -304,7 +307,7 @@ fn rest(variant: &VariantComparison, rows: Rows) -> String {
 }
 
 /// How it was judged, for the reader who asks.
-fn method(comparison: &Comparison) -> String {
+pub(crate) fn method(comparison: &Comparison) -> String {
     let marks = "+ better, - worse, * neither.";
     if comparison.variants.iter().all(|variant| variant.exact) {
         return wrap(marks, "", "");

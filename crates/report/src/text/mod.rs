@@ -5,14 +5,14 @@
 //! rt-migrate-test's). Nothing here looks at the terminal, the wall clock or the locale: same result and
 //! width, same text. A list too long to read is folded, and says how much of it.
 
-mod compare;
+pub(crate) mod compare;
 mod counters;
 mod cpus;
 mod cyclictest;
 mod fork_storm;
 mod groups;
 mod hackbench;
-mod head;
+pub(crate) mod head;
 mod inspect;
 mod keyrepeat;
 mod make;
@@ -20,14 +20,14 @@ mod oltp;
 mod own;
 mod paragraph;
 mod phases;
-mod recordings;
+pub(crate) mod recordings;
 mod replay;
 mod reproduction;
 mod rt_migrate;
 mod rtapp;
 mod sweep;
 mod table;
-mod tasks;
+pub(crate) mod tasks;
 mod threads;
 mod validation;
 mod vmark;
@@ -53,6 +53,8 @@ use own::own;
 pub use paragraph::{fit, wrap};
 use phases::cyclictest_phases;
 pub use recordings::recordings;
+#[cfg(feature = "page")]
+pub(crate) use replay::replay_words;
 use replay::{replay_fidelity, replay_verdict};
 pub use reproduction::reproduction;
 use rt_migrate::rt_migrate;
@@ -143,7 +145,7 @@ pub fn load(result: &LoadResult) -> String {
 }
 
 /// With what is known of replays on the machines that recorded them.
-fn load_of(result: &LoadResult, replays: &[ReplayFidelity]) -> String {
+pub(crate) fn load_of(result: &LoadResult, replays: &[ReplayFidelity]) -> String {
     let caption = wrap(result.load(), "", "  ");
     let body = match result {
         LoadResult::Cyclictest(r) if r.histogram_us.is_some() => cyclictest_histogram(r),

@@ -202,7 +202,7 @@ fn cells(figure: &FigureDifference, label: String) -> [String; 6] {
     ]
 }
 
-fn label(figure: Figure) -> &'static str {
+pub(crate) fn label(figure: Figure) -> &'static str {
     match figure {
         Figure::CpuTime => "CPU time",
         Figure::CpuUse => "CPU use",

@@ -35,6 +35,13 @@ pub fn replay_fidelity(fidelity: &ReplayFidelity, rows: Rows) -> String {
     title + &table.render() + &folded + &summary(&fidelity.summary)
 }
 
+/// A replay beside its recording and how far it may be trusted: a title, and the text.
+#[cfg(feature = "page")]
+pub(crate) fn replay_words(fidelity: &ReplayFidelity, window: Option<Window>) -> (String, String) {
+    let text = replay_fidelity(fidelity, Rows::All) + &replay_verdict(fidelity, window);
+    ("Replay and recording".to_owned(), text)
+}
+
 /// How far the replay may be trusted, in one sentence; of this stretch of it, if only one is told of.
 #[must_use]
 pub fn replay_verdict(fidelity: &ReplayFidelity, window: Option<Window>) -> String {

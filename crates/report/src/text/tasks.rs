@@ -158,7 +158,7 @@ fn folded(lines: Vec<Line>) -> Vec<Line> {
 
 /// Class and priority as `ps` shows them: `FF 90`, `RR 10`, `TS -5`, `IDL`, `DLN`. A mark says that it had
 /// others, too.
-fn class(task: &TaskResult) -> String {
+pub(crate) fn class(task: &TaskResult) -> String {
     let letters = task.policy.class_letters();
     let mut class = match task.policy {
         Policy::Fifo | Policy::Rr => format!("{letters} {}", task.rt_priority),

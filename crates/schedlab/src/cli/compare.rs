@@ -3,11 +3,13 @@
 use super::common::{Common, Format, Meant, say_what_runs};
 use super::output::{Failure, Stream, command_line, print};
 use super::progress::Progress;
+use super::report_page::ReportOptions;
 use super::typed::Typed;
 use super::voice::Voice;
 use lab::{CompareWords, Plan};
 use schedlab::Error;
 use schedlab::files::Disk;
+use std::path::PathBuf;
 
 /// Run the same loads, with the same randomness, under several configurations and print what changed.
 ///
@@ -36,17 +38,29 @@ pub struct Args {
         value_parser = clap::value_parser!(u32).range(1..=100_000),
     )]
     repeat: u32,
+    #[command(flatten)]
+    report: ReportOptions,
 }
 
 pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> {
-    let Planned { plan, warning } = plan(args, typed)?;
+    let Planned { plan, warning, files } = plan(args, typed)?;
     say_what_runs(std::iter::once(&plan.base).chain(&plan.variants).map(|arm| &arm.kernel), voice);
-    let progress = Progress::new(plan.runs(), voice);
-    let comparison = lab::compare(&plan, &|| progress.one_more());
+    let report = args.report.open(&files)?;
+    // The page has the first run of each configuration once more, with its log.
+    let for_page = if report.is_some() { 1 + plan.variants.len() as u64 } else { 0 };
+    let progress = Progress::new(plan.runs() + for_page, voice);
+    let comparison = lab::compare(&plan, &|| progress.one_more()).and_then(|mut comparison| {
+        comparison.warnings.splice(0..0, warning);
+        comparison.command = Some(command_line());
+        let finished = || progress.one_more();
+        let page = report.is_some().then(|| lab::comparison_page(&plan, &comparison, &finished));
+        Ok((page.transpose()?, comparison))
+    });
     progress.finish();
-    let mut comparison = comparison?;
-    comparison.warnings.splice(0..0, warning);
-    comparison.command = Some(command_line());
+    let (page, comparison) = comparison?;
+    if let Some((report, page)) = report.zip(page) {
+        report.write(&page)?;
+    }
     match args.common.format {
         Format::Text => print(&report::text::comparison(&comparison, args.common.rows())),
         Format::Json => Stream::Output.exact(&comparison.to_json()),
@@ -65,10 +79,12 @@ struct Planned {
     plan: Plan,
     /// Why a result that is compared may not come out as it was.
     warning: Option<String>,
+    /// The files that are read for it.
+    files: Vec<PathBuf>,
 }
 
 fn plan(args: &Args, typed: &Typed) -> Result<Planned, Error> {
-    let Meant { text, reading, experiment, warning, .. } = args.common.meaning(&[], typed)?;
+    let Meant { text, reading, experiment, warning, files, .. } = args.common.meaning(&[], typed)?;
     let words = CompareWords {
         text,
         experiment,
@@ -78,5 +94,5 @@ fn plan(args: &Args, typed: &Typed) -> Result<Planned, Error> {
         with: &args.with,
         repeat: args.repeat,
     };
-    Ok(Planned { plan: Plan::of_words(words, &Disk)?, warning })
+    Ok(Planned { plan: Plan::of_words(words, &Disk)?, warning, files })
 }

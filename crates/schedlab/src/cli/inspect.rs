@@ -2,11 +2,14 @@
 
 use super::common::Format;
 use super::output::{Failure, Stream, command_line, print};
+use super::report_page::ReportOptions;
 use super::window::StretchOptions;
 use clap::ValueEnum;
 use lab::{Inspection, Window};
+use report::page::{Content, Page};
 use report::text::Rows;
 use schedlab::files::Disk;
+use std::path::PathBuf;
 use trace::DelaysFrom;
 use workload::replay::TaskSelector;
 
@@ -35,6 +38,8 @@ pub struct Args {
     /// Print long tables in full.
     #[arg(long)]
     full: bool,
+    #[command(flatten)]
+    report: ReportOptions,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -56,16 +61,43 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
         window: args.stretch.stretch()?.map(Window::from),
     };
     let rows = if args.full { Rows::All } else { Rows::Folded };
+    let inputs: Vec<PathBuf> = std::iter::once(&args.trace).chain(&args.other).map(PathBuf::from).collect();
+    let report = args.report.open(&inputs)?;
     if let Some(other) = &args.other {
-        let mut result = lab::inspect_both([&args.trace, other], &asked, &Disk)?;
-        result.command = Some(command_line());
+        let traces = [args.trace.as_str(), other];
+        let result = match report {
+            None => {
+                let mut result = lab::inspect_both(traces, &asked, &Disk)?;
+                result.command = Some(command_line());
+                result
+            }
+            Some(report) => {
+                let mut found = lab::inspect_both_with_timelines(traces, &asked, &Disk)?;
+                found.result.command = Some(command_line());
+                let content = Content::of_recordings(&found.result);
+                report.write(&Page { content, timelines: found.timelines })?;
+                found.result
+            }
+        };
         return match args.format {
             Format::Text => print(&report::text::recordings(&result, rows)),
             Format::Json => Stream::Output.exact(&result.to_json()),
         };
     }
-    let mut result = lab::inspect(&args.trace, &asked, &Disk)?;
-    result.command = Some(command_line());
+    let result = match report {
+        None => {
+            let mut result = lab::inspect(&args.trace, &asked, &Disk)?;
+            result.command = Some(command_line());
+            result
+        }
+        Some(report) => {
+            let mut found = lab::inspect_with_timeline(&args.trace, &asked, &Disk)?;
+            found.result.command = Some(command_line());
+            let content = Content::of_inspection(&found.result);
+            report.write(&Page { content, timelines: found.timelines })?;
+            found.result
+        }
+    };
     match args.format {
         Format::Text => print(&report::text::inspect(&result, rows)),
         Format::Json => Stream::Output.exact(&result.to_json()),

@@ -17,6 +17,7 @@ mod man;
 mod output;
 mod progress;
 mod record;
+mod report_page;
 mod reproduce;
 mod run;
 mod signals;

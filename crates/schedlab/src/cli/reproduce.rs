@@ -3,9 +3,11 @@
 use super::common::Format;
 use super::output::{Failure, Stream, command_line, print, say, write};
 use super::progress::Progress;
+use super::report_page::ReportOptions;
 use super::speed::Speed;
 use super::voice::Voice;
 use lab::{FinishedRun, Host, Length, PublishedExperiment, RunsSoFar};
+use report::page::{Content, Page};
 use report::text::{WIDTH, in_columns};
 use schedlab::files::Disk;
 use schedlab::outputs::check_folder;
@@ -44,6 +46,8 @@ pub struct Args {
     /// How to print the result.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
     format: Format,
+    #[command(flatten)]
+    report: ReportOptions,
 }
 
 pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
@@ -57,6 +61,7 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
     for folder in [&args.save, &args.plot].into_iter().flatten() {
         check_folder(folder)?;
     }
+    let page = args.report.open(&[])?;
     let runs = |experiment: &PublishedExperiment| {
         let quick = if args.also_quick() { experiment.runs(Length::Quick, false) } else { 0 };
         experiment.runs(args.length(), args.sensitivity) + quick
@@ -71,6 +76,9 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
         for plot in reproduction.experiments.iter().flat_map(report::plot::swept) {
             write(&folder.join(format!("{}.svg", plot.name)), &[], &plot.svg)?;
         }
+    }
+    if let Some(page) = page {
+        page.write(&Page::of(Content::of_reproduction(&reproduction)))?;
     }
     match args.format {
         Format::Text => print(&report::text::reproduction(&reproduction))?,

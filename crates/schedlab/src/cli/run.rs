@@ -2,12 +2,14 @@
 
 use super::common::{Common, Format, Meant, say_what_runs};
 use super::output::{Failure, Stream, command_line, open};
+use super::report_page::ReportOptions;
 use super::typed::Typed;
 use super::voice::Voice;
 use clap::ValueEnum;
 use lab::{Experiment, Logged, Programs, STANDARD_STREAM, TraceFormat, machine_beside};
 use schedlab::Error;
 use schedlab::outputs::{Output, OutputError, is_same_file};
+use schema::RunResult;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -45,6 +47,12 @@ pub struct Args {
     /// compares it.
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
+    #[command(flatten)]
+    report: ReportOptions,
+    /// Also draw the timeline of the run (with --from and --to of that stretch) and the histogram of wakeup
+    /// latencies: a picture, SVG.
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
 }
 
 /// Formats of traces under the names of their file endings.
@@ -89,15 +97,26 @@ pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> 
         return Err(Error::SaveToStandardOutput.into());
     }
     let saved = args.save.as_deref().map(|path| open(path, &meant.files)).transpose()?;
-    let experiment = Experiment { record: trace.is_some(), ..meant.experiment };
+    let report = args.report.open(&meant.files)?;
+    let picture = args.plot.as_deref().map(|path| open_picture(path, &meant.files)).transpose()?;
+    let record = trace.is_some() || report.is_some() || picture.is_some();
+    let experiment = Experiment { record, ..meant.experiment };
     let mut run = experiment.run()?;
     let results = Stream::beside(trace.as_ref().map(|trace| &trace.file));
-    if let Some((trace, logged)) = trace.zip(run.logged.take()) {
+    if let Some((trace, logged)) = trace.zip(run.logged.as_ref()) {
         let programs = if args.no_program { Programs::LeftOut } else { Programs::Told };
-        trace.write(&logged, programs)?;
+        trace.write(logged, programs)?;
     }
     run.result.warnings.splice(0..0, meant.warning);
     run.result.command = meant.command.or_else(|| Some(command_line()));
+    if let Some(report) = report {
+        report.write(&run.page())?;
+    }
+    if let Some((mut file, logged)) = picture.zip(run.logged.as_ref()) {
+        let svg = logged.timeline(&loads(&run.result), run.result.window).svg();
+        file.write_all(svg.as_bytes()).map_err(|source| file.failed(source))?;
+        file.commit()?;
+    }
     if let Some(mut file) = saved {
         file.write_all(run.result.to_json().as_bytes()).map_err(|source| file.failed(source))?;
         file.commit()?;
@@ -106,6 +125,19 @@ pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> 
         Format::Text => results.text(&report::text::run(&run.result, args.common.rows())),
         Format::Json => results.exact(&run.result.to_json()),
     }
+}
+
+/// All loads, as they were given.
+fn loads(result: &RunResult) -> String {
+    result.loads.iter().map(|load| load.load()).collect::<Vec<_>>().join(" + ")
+}
+
+/// Before the run, as the trace.
+fn open_picture(path: &Path, inputs: &[PathBuf]) -> Result<Output, Failure> {
+    if path.extension().is_none_or(|ending| ending != "svg") {
+        return Err(Error::PictureEnding(path.to_owned()).into());
+    }
+    open(path, inputs)
 }
 
 /// Opened before the run, so that nobody waits for a run whose trace cannot be written.

@@ -3,9 +3,11 @@
 use super::common::Format;
 use super::output::{Failure, Stream, command_line, print, typed};
 use super::progress::Progress;
+use super::report_page::ReportOptions;
 use super::signals;
 use super::voice::Voice;
 use clap::ValueEnum;
+use report::page::{Content, Page};
 use report::text::Rows;
 use schedlab::files::Disk;
 use schedlab::sweep_folder::SweepFolder;
@@ -46,6 +48,8 @@ pub struct Args {
     /// Print long tables in full.
     #[arg(long)]
     full: bool,
+    #[command(flatten)]
+    report: ReportOptions,
 }
 
 /// Who has the cores.
@@ -59,6 +63,9 @@ enum EngineName {
 
 pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
     if args.engine == EngineName::Ray {
+        if args.report.is_wanted() {
+            return Err(Error::ReportByRay.into());
+        }
         return Err(by_python().into());
     }
     if args.address.is_some() {
@@ -73,6 +80,7 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
         None => Path::new(&args.file).with_extension("sweep"),
     };
     let folder = SweepFolder::open(&folder)?;
+    let report = args.report.open(&[PathBuf::from(&args.file)])?;
     let local = Local::new(&Disk).with_clock(clocks::wall);
     let local = match args.workers {
         Some(workers) => local.with_workers(workers as usize),
@@ -92,6 +100,9 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
         voice.note(&format!("{reused} of {} runs were there already", result.runs));
     }
     result.command = Some(command_line());
+    if let Some(report) = report {
+        report.write(&Page::of(Content::of_sweep(&result)))?;
+    }
     let rows = if args.full { Rows::All } else { Rows::Folded };
     match args.format {
         Format::Text => print(&report::text::sweep(&result, rows)),

@@ -5,8 +5,20 @@ use clap::{ArgMatches, Command};
 use schedlab::Error;
 
 /// What says nothing of what a result says: what it is compared with, and what becomes of the new results.
-const OTHERS: [&str; 10] =
-    ["base", "format", "full", "no_program", "quiet", "repeat", "save", "trace", "trace_format", "with"];
+const OTHERS: [&str; 12] = [
+    "base",
+    "format",
+    "full",
+    "no_program",
+    "plot",
+    "quiet",
+    "repeat",
+    "report",
+    "save",
+    "trace",
+    "trace_format",
+    "with",
+];
 
 /// The options of a command that were typed and say what to run.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -9,6 +9,7 @@ mod loads;
 mod outputs;
 mod record;
 mod repeat;
+mod report_page;
 mod schema;
 mod side_by_side;
 mod signals;

@@ -1,0 +1,135 @@
+//! The log of a run as a timeline.
+
+use super::{At, Builder, LeftAs, LockKind, Seen, Spun, Timeline};
+use schema::{
+    LogEvent, LogInterrupt, LogIpi, LogLock, LogPrevState, LogRecord, LogTask, LogTaskRef, Nanos, Window,
+};
+
+/// What of a run to show.
+#[derive(Debug, Clone, Copy)]
+pub struct LogPart<'a> {
+    /// What to call it.
+    pub name: &'a str,
+    /// Number of CPUs of the machine.
+    pub cpus: u32,
+    /// How the tasks began.
+    pub tasks: &'a [LogTask],
+    /// All records.
+    pub records: &'a [LogRecord],
+    /// What the reader calls 0, in simulated time: of a replay the first event of its recording.
+    pub zero: Nanos,
+    /// The stretch to show, in simulated time since `zero`.
+    pub window: Window,
+}
+
+/// Makes a timeline of the log of a run. `meaning` says what a reason of the scheduler means.
+pub fn of_log<'m>(part: LogPart<'_>, meaning: impl Fn(&str) -> &'m str) -> Timeline {
+    let on_clock = |ns: u64| Nanos(ns + part.zero.0);
+    let (from, to) = (on_clock(part.window.from_ns), on_clock(part.window.to_ns));
+    let mut builder = Builder::new(part.name, part.cpus, from, to, part.window.from_ns);
+    builder.all_idle();
+    for task in part.tasks {
+        builder.named(task.pid, &task.comm);
+    }
+    for record in part.records {
+        tell(&mut builder, record, &meaning);
+    }
+    builder.finish()
+}
+
+fn seen(task: &LogTaskRef) -> Seen {
+    Seen { pid: task.pid, prio: i32::from(task.prio.0) }
+}
+
+fn tell<'m>(builder: &mut Builder, record: &LogRecord, meaning: &impl Fn(&str) -> &'m str) {
+    let at = At { time: record.time, cpu: record.cpu.0.into() };
+    match &record.event {
+        LogEvent::Comm { of, comm } => builder.named(*of, comm),
+        LogEvent::SchedSwitch { prev, prev_state, next } => {
+            let left = match prev_state {
+                LogPrevState::Runnable | LogPrevState::Preempted => LeftAs::Runnable,
+                LogPrevState::Interruptible => LeftAs::Sleeping,
+                LogPrevState::Uninterruptible => LeftAs::Blocked,
+                LogPrevState::Dead => LeftAs::Dead,
+            };
+            builder.switch(at, seen(prev), left, seen(next));
+        }
+        LogEvent::SchedWaking { task, .. } => builder.waking(at, seen(task), record.in_interrupt),
+        LogEvent::SchedWakeup { task, target_cpu } => builder.wakeup(at, seen(task), target_cpu.0.into()),
+        LogEvent::SchedWakeupNew { task, target_cpu } => {
+            builder.wakeup_new(at, seen(task), target_cpu.0.into());
+        }
+        LogEvent::SchedMigrateTask { task, orig_cpu, dest_cpu } => {
+            builder.migrate(at, seen(task), orig_cpu.0.into(), dest_cpu.0.into());
+        }
+        LogEvent::SchedPiSetprio { of, oldprio, newprio } => {
+            builder.boost(at, *of, oldprio.0.into(), newprio.0.into());
+        }
+        LogEvent::Marker { text } => builder.marker(at, record.pid, text),
+        LogEvent::Decision { of, reason } => {
+            builder.decision(at, *of, reason, meaning(reason));
+            match *reason {
+                "throttled" => builder.cpu_throttled(at),
+                "unthrottled" => builder.cpu_unthrottled(at),
+                "dl_throttled" => builder.task_throttled(at, *of),
+                "dl_replenished" => builder.task_unthrottled(at, *of),
+                _ => {}
+            }
+        }
+        LogEvent::LockWait { lock, since, holder, waiters } => {
+            let (lock, of) = lock_of(*lock);
+            let (holder, waiters) = (holder.0.into(), u32::from(*waiters));
+            builder.spun(at, Spun { since: *since, lock, of, holder, waiters });
+        }
+        LogEvent::IrqRaise { irq, .. } => builder.interrupt_raised(at, interrupt(*irq)),
+        LogEvent::IrqHandlerEntry { irq } => builder.interrupt_begins(at, interrupt(*irq)),
+        LogEvent::SoftirqEntry {} => builder.interrupt_begins(at, "softirq"),
+        LogEvent::IrqHandlerExit {} | LogEvent::SoftirqExit {} => builder.interrupt_ends(at),
+        LogEvent::Setting { setting } => builder.setting(at, setting),
+        // Shown by what comes of them, or of no use to the eye.
+        LogEvent::SchedStatRuntime { .. }
+        | LogEvent::SchedProcessFork { .. }
+        | LogEvent::SchedProcessExec { .. }
+        | LogEvent::SchedProcessExit { .. }
+        | LogEvent::Step { .. }
+        | LogEvent::Message { .. }
+        | LogEvent::IpiSend { .. }
+        | LogEvent::SchedWakeIdleWithoutIpi { .. }
+        | LogEvent::CacheRefill { .. } => {}
+    }
+}
+
+fn lock_of(lock: LogLock) -> (LockKind, u32) {
+    match lock {
+        LogLock::Rq { cpu } => (LockKind::Rq, cpu.0.into()),
+        LogLock::Pi { pid } => (LockKind::Pi, pid.0.unsigned_abs()),
+        LogLock::MutexWait { mutex } => (LockKind::MutexWait, mutex),
+        LogLock::Rto {} => (LockKind::Rto, 0),
+        LogLock::PushWalker { cpu } => (LockKind::PushWalker, cpu.0.into()),
+    }
+}
+
+fn interrupt(irq: LogInterrupt) -> &'static str {
+    match irq {
+        LogInterrupt::Timer { .. } => "timer",
+        LogInterrupt::Tick {} => "tick",
+        LogInterrupt::Hrtick {} => "hrtick",
+        LogInterrupt::Deadline {} => "deadline timer",
+        LogInterrupt::RtPeriod {} => "real-time period",
+        LogInterrupt::Ipi { ipi } => match ipi {
+            LogIpi::Reschedule {} => "reschedule IPI",
+            LogIpi::Wakeup {} => "wakeup IPI",
+            LogIpi::Push { .. } => "push IPI",
+            LogIpi::Nohz {} => "balancing IPI",
+            LogIpi::Unthrottle {} => "unthrottling IPI",
+            LogIpi::Stop {} => "stopper IPI",
+        },
+        LogInterrupt::Polled { .. } => "noticed without IPI",
+        LogInterrupt::Start { .. } => "start of a task",
+        LogInterrupt::Message { .. } => "message",
+        LogInterrupt::Device { .. } => "device",
+        LogInterrupt::Settings {} => "settings",
+        LogInterrupt::SoftirqTimer { .. } => "softirq timer",
+        LogInterrupt::IrqsOff { .. } => "noise, interrupts off",
+    }
+}
