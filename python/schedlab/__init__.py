@@ -16,11 +16,13 @@ Errors are `schedlab.Error`, with the words of the command line.
 from ._experiment import Experiment, Machine
 from ._names import explain, names
 from ._native import CheckFailed, Error, Table, __version__
-from ._results import Comparison, Histogram, Inspection, RunResult, SideBySide, SweepResult
+from ._results import Comparison, Histogram, Inspection, RunResult, Search, SideBySide, SweepResult, Tuning
 from ._sweep import Engine, sweep
 from ._trace import Trace, inspect, replay
 
 compare = Experiment.compare
+search = Experiment.search
+tune = Experiment.tune
 
 __all__ = [
     "CheckFailed",
@@ -32,15 +34,19 @@ __all__ = [
     "Inspection",
     "Machine",
     "RunResult",
+    "Search",
     "SideBySide",
     "SweepResult",
     "Table",
     "Trace",
+    "Tuning",
     "__version__",
     "compare",
     "explain",
     "inspect",
     "names",
     "replay",
+    "search",
     "sweep",
+    "tune",
 ]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Union
 
 from . import _native
-from ._results import Comparison, RunResult
+from ._results import Comparison, RunResult, Search, Tuning
 
 #: A command line of a real tool, a file (a trace, an rt-app file, a workload file), or a load of one's own: what
 #: an rt-app file holds, as a dictionary.
@@ -206,9 +206,84 @@ class Experiment:
         variants = [with_] if isinstance(with_, str) else list(with_)
         return Comparison(*_native.compare(self.to_json(), self._files, base, variants, repeat))
 
+    def tune(
+        self,
+        *,
+        minimize: str | None = None,
+        maximize: str | None = None,
+        subject_to: str | Iterable[str] = (),
+        over: str | os.PathLike[str] | Sequence[Mapping[str, Any]] | None = None,
+        base: str = "",
+        repeat: int = 8,
+    ) -> Tuning:
+        """Finds which settings serve a goal best. docs/tuning.md explains it.
+
+        Args:
+            minimize, maximize: a figure, by its key, its name or in short: `"p99(cyclictest)"`. One of the two.
+            subject_to: what has to hold besides: `"hackbench time < 1.05 x base"`.
+            over: what may be set: a file of knobs, or its tables as dictionaries
+                (`[{"feature": "RT_PUSH_IPI"}]`); without it, all that the kernel has.
+            base: what the base says on top of the experiment.
+            repeat: seeds for each value alone, six at least.
+        """
+        if (minimize is None) == (maximize is None):
+            raise _native.Error("say either minimize or maximize")
+        said = {
+            "experiment": json.loads(self.to_json()),
+            "base": base,
+            "goal": minimize if maximize is None else maximize,
+            "direction": "minimize" if maximize is None else "maximize",
+            "subject_to": [subject_to] if isinstance(subject_to, str) else list(subject_to),
+            "knobs": _knobs(over),
+            "repeat": repeat,
+        }
+        return Tuning(*_native.tune_settings(json.dumps(said), self._files))
+
+    def search(
+        self,
+        *,
+        maximize: str | None = None,
+        minimize: str | None = None,
+        until: str | None = None,
+        runs: int = 1024,
+        method: str = "guided",
+    ) -> Search:
+        """Looks for the run that is worst in a figure. docs/search.md explains it.
+
+        Args:
+            maximize, minimize: a figure, by its key, its name or in short: `"max(cyclictest/0)"`. One of the two.
+            until: a value at which it is enough: `"300us"`.
+            runs: number of runs at most, in batches of 16.
+            method: `guided`, or `random`: a seed for each run.
+        """
+        if (minimize is None) == (maximize is None):
+            raise _native.Error("say either maximize or minimize")
+        if method not in ("guided", "random"):
+            raise _native.Error(f"no method is called `{method}`; there are: guided, random")
+        said = {
+            "experiment": json.loads(self.to_json()),
+            "goal": minimize if maximize is None else maximize,
+            "direction": "minimize" if maximize is None else "maximize",
+            "method": method,
+            "runs": runs,
+            "until": until,
+        }
+        return Search(*_native.search_worst(json.dumps(said), self._files))
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the experiment's text, which `schedlab run FILE` runs."""
         Path(path).write_text(self.to_json(), encoding="utf-8")
 
     def __repr__(self) -> str:
         return f"Experiment({self._words!r}, machine={self.machine!r}, kernel={self.kernel!r}, seed={self.seed})"
+
+
+def _knobs(over: str | os.PathLike[str] | Sequence[Mapping[str, Any]] | None) -> tuple[str, str | None] | None:
+    """Name and content of a file of knobs; without content it is on the disk."""
+    if over is None or isinstance(over, (str, os.PathLike)):
+        return None if over is None else (os.fspath(over), None)
+    lines: list[str] = []
+    for table in over:
+        # A value of JSON is one of TOML, for words, numbers and lists of them.
+        lines += ["[[knob]]", *(f"{field} = {json.dumps(value)}" for field, value in table.items())]
+    return "over", "\n".join(lines)

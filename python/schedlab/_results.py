@@ -148,6 +148,29 @@ class Comparison(_Shown, _typed.Comparison):
         return changes(self.changed(variant), ax)
 
 
+class Tuning(_Shown, _typed.TuneResult):
+    """Which settings serve a goal best: `schedlab-tune/1` of docs/schema.md."""
+
+    __slots__ = ()
+
+
+class Search(_Shown, _typed.SearchResult):
+    """The run that is worst in a figure: `schedlab-search/1` of docs/schema.md."""
+
+    __slots__ = ("_scenario",)
+
+    def __init__(self, text: str, shown: str, scenario: str) -> None:
+        super().__init__(text, shown)
+        self._scenario = scenario
+
+    def __reduce__(self) -> Any:
+        return (type(self), (self._json, self._shown, self._scenario))
+
+    def save_worst(self, path: str | os.PathLike[str]) -> None:
+        """Keeps the worst run as an experiment: `schedlab run PATH` and `Experiment.of_result(path)` repeat it."""
+        Path(path).write_text(self._scenario, encoding="utf-8")
+
+
 class Inspection(_Shown, _typed.InspectResult):
     """What is in a trace: `schedlab-inspect/1` of docs/schema.md."""
 

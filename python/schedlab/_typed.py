@@ -154,6 +154,16 @@ class MemberText(Record):
     names."""
 
 
+class RedrawText(Record):
+    """Other random numbers from a moment of a run on."""
+
+    __slots__ = ()
+    at_ns: int
+    """From when on, nanoseconds since the run began."""
+    seed: int
+    """Everything random derives from it from then on. What was drawn before holds."""
+
+
 class KernelChange(Record):
     """One setting that was asked for on top of the profile."""
 
@@ -180,8 +190,8 @@ class ExperimentText(Record):
     same result. What is left out has the default of `schedlab run`."""
 
     __slots__ = ()
-    _inner = {'groups': 'GroupText', 'loads': 'LoadText', 'machine': 'MachineText', 'members': 'MemberText', 'settings': 'KernelChange', 'stretch': 'Stretch'}
-    _optional = frozenset(['autogroup', 'check', 'dumps', 'duration_ns', 'groups', 'isolcpus', 'kernel', 'members', 'settings', 'stretch', 'tasks', 'without_fidelity'])
+    _inner = {'groups': 'GroupText', 'loads': 'LoadText', 'machine': 'MachineText', 'members': 'MemberText', 'redraws': 'RedrawText', 'settings': 'KernelChange', 'stretch': 'Stretch'}
+    _optional = frozenset(['autogroup', 'check', 'dumps', 'duration_ns', 'groups', 'isolcpus', 'kernel', 'members', 'redraws', 'settings', 'stretch', 'tasks', 'without_fidelity'])
     autogroup: bool | None
     """Whether each load is a session with a group of its own (`sched_autogroup_enabled`), for tasks that are in no
     other group."""
@@ -204,6 +214,8 @@ class ExperimentText(Record):
     """On what."""
     members: Records[MemberText] | None
     """Who is in them; of several that mean a task the last counts."""
+    redraws: Records[RedrawText] | None
+    """Other seeds from moments of the run on, in the order in which they come: what `schedlab search` finds."""
     seed: int
     """Everything random derives from it."""
     settings: Records[KernelChange] | None
@@ -1684,6 +1696,207 @@ class SweepResult(Record):
     """Version of schedlab."""
 
 
+class TuneFigure(Record):
+    """A figure under the base and with settings."""
+
+    __slots__ = ()
+    _inner = {'interval': 'Interval'}
+    _optional = frozenset(['interval'])
+    base: float
+    """Mean under the base, in the metric's unit."""
+    difference: float
+    """Mean of the differences, seed by seed."""
+    interval: Interval | None
+    """95 % interval of the difference; absent where the difference is the same under every seed."""
+    with_: float
+    """Mean with the settings."""
+
+
+class TuneHeld(Record):
+    """Whether a constraint holds."""
+
+    __slots__ = ()
+    _inner = {'figure': 'TuneFigure'}
+    bound: float
+    """The most, or the least, that the figure may be: the mean over the seeds, in the metric's unit."""
+    figure: TuneFigure
+    """Its figure."""
+    state: Literal["met", "open", "broken"]
+    """Whether it holds."""
+
+
+class TuneTrial(Record):
+    """Some settings against the base."""
+
+    __slots__ = ()
+    _inner = {'constraints': 'TuneHeld', 'goal': 'TuneFigure'}
+    _optional = frozenset(['error', 'goal', 'p_value'])
+    constraints: Records[TuneHeld]
+    """Whether each constraint holds, in their order; empty where nothing was run."""
+    effect: Literal["helps", "harms", "not_told", "inert", "failed"]
+    """What these settings do to the goal."""
+    error: str | None
+    """Why it could not be run."""
+    goal: TuneFigure | None
+    """The figure of the goal, where both have it under every seed."""
+    p_value: float | None
+    """How often chance alone would give such a difference in the goal; absent where there is none to judge."""
+    seeds: list[int]
+    """The seeds with which both were run, ascending."""
+    settings: list[str]
+    """The settings."""
+
+
+class TuneConstraint(Record):
+    """What has to hold besides."""
+
+    __slots__ = ()
+    _inner = {'metric': 'Metric'}
+    metric: Metric
+    """The figure that it is about."""
+    text: str
+    """As it was given: `hackbench time < 1.05 x base`."""
+
+
+class TuneGoal(Record):
+    """What is to become better."""
+
+    __slots__ = ()
+    _inner = {'metric': 'Metric'}
+    direction: Literal["minimize", "maximize"]
+    """Where to."""
+    metric: Metric
+    """The figure that it means."""
+    text: str
+    """As it was given: `p99(cyclictest)`."""
+
+
+class TuneStep(Record):
+    """How to set one thing on a real machine."""
+
+    __slots__ = ()
+    _optional = frozenset(['note'])
+    commands: list[str]
+    """Lines for a root shell; empty where no running kernel can be told."""
+    note: str | None
+    """What to know of it."""
+    setting: str
+    """The setting."""
+
+
+class TuneKnob(Record):
+    """Something that may be set."""
+
+    __slots__ = ()
+    name: str
+    """Its name."""
+    values: list[str]
+    """Its values, without that of the base."""
+
+
+class TuneRound(Record):
+    """Combinations that were run with the same seeds."""
+
+    __slots__ = ()
+    _inner = {'trials': 'TuneTrial'}
+    seeds: int
+    """Number of seeds."""
+    trials: Records[TuneTrial]
+    """The combinations, the best first."""
+
+
+class TuneResult(Record):
+    """Which settings serve a load best, from `schedlab tune --format json`. All numbers that are not counted are
+    rounded to nine digits."""
+
+    __slots__ = ()
+    _inner = {'base': 'Configuration', 'comparison': 'Comparison', 'confirmed': 'TuneTrial', 'constraints': 'TuneConstraint', 'goal': 'TuneGoal', 'how_to': 'TuneStep', 'knobs': 'TuneKnob', 'rounds': 'TuneRound', 'screen': 'TuneTrial'}
+    _optional = frozenset(['command', 'comparison', 'confirmed', 'notes'])
+    base: Configuration
+    """What everything is compared with: its first run."""
+    chosen: list[str]
+    """What to set, as words of `schedlab compare --with`, or as the command line of a load in place of another;
+    empty where nothing helps."""
+    command: str | None
+    """The command line that made this, where there was one."""
+    comparison: Comparison | None
+    """The same, figure by figure: what it costs elsewhere."""
+    confirmed: TuneTrial | None
+    """The chosen ones against the base, over seeds that nothing was chosen by; absent where nothing was."""
+    constraints: Records[TuneConstraint]
+    """What has to hold besides."""
+    goal: TuneGoal
+    """What is to become better."""
+    how_to: Records[TuneStep]
+    """How to set it on a machine with this kernel."""
+    knobs: Records[TuneKnob]
+    """What may be set."""
+    notes: list[str] | None
+    """What a reader should know besides."""
+    rounds: Records[TuneRound]
+    """Combinations of the values that helped, round by round; each with more seeds than the one before, and with
+    the better half of its combinations."""
+    runs: int
+    """Number of runs that were made."""
+    schema: Literal["schedlab-tune/1"]
+    """Always `"schedlab-tune/1"`."""
+    screen: Records[TuneTrial]
+    """Each value of each knob alone, against the base, over the first seeds."""
+    trust: list[str]
+    """What the model's own error makes of the answer, in sentences."""
+    verdict: Literal["found", "nothing_helps", "breaks_constraints", "not_confirmed"]
+    """What came of it."""
+    version: str
+    """Version of schedlab."""
+
+
+class SearchRecord(Record):
+    """A run that went beyond all before it."""
+
+    __slots__ = ()
+    redraws: int
+    """How often random numbers were drawn anew in the course of it."""
+    run: int
+    """Its number, from 1 on."""
+    value: int
+    """Its figure, in the metric's unit."""
+
+
+class SearchResult(Record):
+    """The run that is worst in a figure, of those that were searched, from `schedlab search --format json`."""
+
+    __slots__ = ()
+    _inner = {'experiment': 'ExperimentText', 'metric': 'Metric', 'reached': 'SearchRecord', 'records': 'SearchRecord'}
+    _optional = frozenset(['command', 'reached'])
+    command: str | None
+    """The command line that made this, where there was one."""
+    direction: Literal["minimize", "maximize"]
+    """Where it was to go."""
+    experiment: ExperimentText
+    """The worst run, which `schedlab run` repeats from a file of its own."""
+    failed: int
+    """Number of those that failed."""
+    goal: str
+    """The figure as it was given: `max(cyclictest/0)`."""
+    loads: list[str]
+    """The loads as they were given."""
+    method: Literal["guided", "random"]
+    """How runs were chosen."""
+    metric: Metric
+    """The figure that it means."""
+    reached: SearchRecord | None
+    """The figure of the first run that reached the wanted value, and of which number it was; absent where none was
+    wanted, or none did."""
+    records: Records[SearchRecord]
+    """Each run that went beyond all before it, in their order; the last is the worst."""
+    runs: int
+    """Number of runs that were made."""
+    schema: Literal["schedlab-search/1"]
+    """Always `"schedlab-search/1"`."""
+    version: str
+    """Version of schedlab."""
+
+
 class LimitDetails(Record):
     """What the entry of a limit says besides what is not modelled."""
 
@@ -1751,6 +1964,7 @@ KINDS["MachineText"] = MachineText
 KINDS["FileText"] = FileText
 KINDS["LoadText"] = LoadText
 KINDS["MemberText"] = MemberText
+KINDS["RedrawText"] = RedrawText
 KINDS["KernelChange"] = KernelChange
 KINDS["Stretch"] = Stretch
 KINDS["ExperimentText"] = ExperimentText
@@ -1812,6 +2026,17 @@ KINDS["SweepMetric"] = SweepMetric
 KINDS["SweepFigure"] = SweepFigure
 KINDS["SweepPoint"] = SweepPoint
 KINDS["SweepResult"] = SweepResult
+KINDS["TuneFigure"] = TuneFigure
+KINDS["TuneHeld"] = TuneHeld
+KINDS["TuneTrial"] = TuneTrial
+KINDS["TuneConstraint"] = TuneConstraint
+KINDS["TuneGoal"] = TuneGoal
+KINDS["TuneStep"] = TuneStep
+KINDS["TuneKnob"] = TuneKnob
+KINDS["TuneRound"] = TuneRound
+KINDS["TuneResult"] = TuneResult
+KINDS["SearchRecord"] = SearchRecord
+KINDS["SearchResult"] = SearchResult
 KINDS["LimitDetails"] = LimitDetails
 KINDS["Entry"] = Entry
 KINDS["Section"] = Section

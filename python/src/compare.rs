@@ -28,10 +28,8 @@ pub fn compare(
         let mut experiment = Experiment::open(&text, &files)?;
         experiment.stop = Some(stop);
         experiment.clock = Some(schedlab::clocks::wall);
-        let file = text.loads.iter().find_map(|load| load.file.clone()).unwrap_or_default();
-        let reading = reading(&file, experiment.window)?;
-        let origin = file.recorded_on.as_ref().filter(|origin| **origin != MachineText::default());
-        let recorded_on = origin.map(|origin| NamedMachine::open(origin, &[], &files)).transpose()?;
+        let reading = reading(&text, experiment.window)?;
+        let recorded_on = origin(&text, &files)?;
         let words = CompareWords {
             text,
             experiment,
@@ -47,9 +45,22 @@ pub fn compare(
     .map_err(said)
 }
 
+/// The machine on which recordings were made, if the experiment says so.
+pub fn origin(text: &ExperimentText, files: &Overlay) -> Result<Option<NamedMachine>, lab::Error> {
+    let file = file(text);
+    let origin = file.recorded_on.as_ref().filter(|origin| **origin != MachineText::default());
+    origin.map(|origin| NamedMachine::open(origin, &[], files)).transpose()
+}
+
+/// How the first file of an experiment is read.
+fn file(text: &ExperimentText) -> FileText {
+    text.loads.iter().find_map(|load| load.file.clone()).unwrap_or_default()
+}
+
 /// How loads in place of the experiment's are read: as the experiment's files.
-fn reading(file: &FileText, window: Option<Window>) -> Result<Reading, lab::Error> {
-    let FileText { dialect, locks, groups, wakeup_costs, .. } = *file;
+pub fn reading(text: &ExperimentText, window: Option<Window>) -> Result<Reading, lab::Error> {
+    let file = file(text);
+    let FileText { dialect, locks, groups, wakeup_costs, .. } = file;
     let words: Vec<String> = file.changes.concat();
     let tasks = lab::TaskOptions::of_words(&words)?;
     Ok(Reading { dialect, locks, groups, wakeup_costs, tasks, window })

@@ -14,6 +14,7 @@ mod interrupt;
 mod run;
 mod sweeps;
 mod table;
+mod tuning;
 
 use pyo3::prelude::*;
 
@@ -40,6 +41,8 @@ mod _native {
     use super::sweeps::{results_table, run_sweep, sweep_as_text};
     #[pymodule_export]
     use super::table::{Table, table_of_json};
+    #[pymodule_export]
+    use super::tuning::{search_worst, tune_settings};
 
     use super::*;
 

@@ -59,6 +59,36 @@ def test_a_comparison_is_that_of_the_command_line(schedlab_program: Any) -> None
     assert found.table(1).num_rows == len(found.variants[1].metrics)
 
 
+def test_a_tuning_is_that_of_the_command_line(schedlab_program: Any, tmp_path: Path) -> None:
+    loads = ["cyclictest -t2 -i1000 -n", "hog -n 4"]
+    knobs = tmp_path / "knobs.toml"
+    knobs.write_text('[[knob]]\nfeature = "HRTICK"\n[[knob]]\ntunable = "base_slice_ns"\nvalues = [350000, 2800000]\n')
+    experiment = schedlab.Experiment(loads, cpus=2, duration="50ms")
+    goal, condition = "max(cyclictest)", "hog cycles > 0.5 x base"
+    over = [{"feature": "HRTICK"}, {"tunable": "base_slice_ns", "values": [350000, 2800000]}]
+    found = experiment.tune(minimize=goal, subject_to=condition, over=over, repeat=6)
+    args = ["--cpus", "2", "--for", "50ms", "--minimize", goal, "--subject-to", condition, "--repeat", "6"]
+    said = schedlab_program("tune", *loads, *args, "--over", str(knobs), "--format", "json")
+    assert said.returncode == 0, said.stderr
+    assert without_time(found.to_json()) == without_time(said.stdout)
+    assert [knob.name for knob in found.knobs] == ["HRTICK", "base_slice_ns"]
+    assert "answer: " in str(found)
+    with pytest.raises(schedlab.Error, match="either minimize or maximize"):
+        experiment.tune()
+
+
+def test_a_search_is_that_of_the_command_line(schedlab_program: Any, tmp_path: Path) -> None:
+    experiment = schedlab.Experiment("cyclictest -t2 -p80 -i1000", cpus=2, duration="20ms")
+    found = experiment.search(maximize="max(cyclictest)", runs=32)
+    args = ["--cpus", "2", "--for", "20ms", "--maximize", "max(cyclictest)", "--runs", "32", "--format", "json"]
+    said = schedlab_program("search", "cyclictest -t2 -p80 -i1000", *args)
+    assert said.returncode == 0, said.stderr
+    assert without_time(found.to_json()) == without_time(said.stdout)
+    found.save_worst(tmp_path / "worst.json")
+    again = schedlab.Experiment.of_result(tmp_path / "worst.json").run()
+    assert again.metrics()["cyclictest.worst_latency"] == found.records[-1].value
+
+
 def test_what_is_in_a_trace(schedlab_program: Any) -> None:
     found = schedlab.inspect(DEMO, tasks=["hog1"])
     said = schedlab_program("inspect", DEMO, "--task", "hog1", "--format", "json")

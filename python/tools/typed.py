@@ -16,7 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "docs" / "schema.json"
 TYPED = ROOT / "python" / "schedlab" / "_typed.py"
 #: The documents that Python hands out; of others nothing is written.
-DOCUMENTS = ["RunResult", "Comparison", "InspectResult", "RecordingsComparison", "SweepResult", "ExplainResult"]
+DOCUMENTS = ["RunResult", "Comparison", "InspectResult", "RecordingsComparison", "SweepResult", "TuneResult",
+             "SearchResult", "ExplainResult"]
 PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 HEAD = '''"""The classes of results, from docs/schema.json by tools/typed.py; not to be edited."""
 

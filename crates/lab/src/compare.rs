@@ -61,6 +61,36 @@ impl Plan {
             ..self.experiment.clone()
         }
     }
+
+    /// Its seeds.
+    #[must_use]
+    pub fn seeds(&self) -> Vec<u64> {
+        (0..u64::from(self.repeat)).map(|n| self.experiment.seed.wrapping_add(n)).collect()
+    }
+
+    /// One run: of the base or of one of its variants, `arm`, with one of its seeds.
+    ///
+    /// # Errors
+    /// Those of [`Experiment::run`], with configuration and seed.
+    pub fn run(&self, arm: &Arm, seed: u64) -> Result<RunResult, Error> {
+        let decides = self.experiment.fidelity && std::ptr::eq(arm, &self.base);
+        let experiment = Experiment {
+            seed,
+            // What is said of the base's first run is said once.
+            fidelity: decides && seed == self.experiment.seed,
+            ..self.of_arm(arm)
+        };
+        let mut run = experiment.run().map_err(|source| Error::OfRun {
+            configuration: arm.name.clone(),
+            seed,
+            source: Box::new(source),
+        })?;
+        if decides && !experiment.fidelity {
+            let found = experiment.loads.iter().filter_map(|load| reference::fidelity(&experiment, load));
+            run.result.replay = found.filter_map(Result::ok).collect();
+        }
+        Ok(run.result)
+    }
 }
 
 /// Runs each configuration with each seed and compares the variants with the base. `finished` is called after
@@ -70,17 +100,26 @@ impl Plan {
 /// Those of [`Experiment::run`], of the first run in the order of configurations and seeds that has one; no
 /// variant.
 pub fn compare(plan: &Plan, finished: &(dyn Fn() + Sync)) -> Result<Comparison, Error> {
-    let first = plan.experiment.seed;
-    let seeds: Vec<u64> = (0..u64::from(plan.repeat)).map(|n| first.wrapping_add(n)).collect();
-    let arms: Vec<&Arm> = std::iter::once(&plan.base).chain(&plan.variants).collect();
-    let pairs: Vec<(&Arm, u64)> =
-        arms.iter().flat_map(|arm| seeds.iter().map(|seed| (*arm, *seed))).collect();
+    let seeds = plan.seeds();
+    let arms = std::iter::once(&plan.base).chain(&plan.variants);
+    let pairs: Vec<(&Arm, u64)> = arms.flat_map(|arm| seeds.iter().map(move |seed| (arm, *seed))).collect();
     let runs: Vec<Result<RunResult, Error>> = parallel::map(&pairs, |(arm, seed)| {
-        let result = run(plan, arm, *seed);
+        let result = plan.run(arm, *seed);
         finished();
         result
     });
     let runs: Vec<RunResult> = runs.into_iter().collect::<Result<_, _>>()?;
+    compare_runs(plan, &runs)
+}
+
+/// Compares the runs of a plan, made by [`Plan::run`]: those of the base, then those of each variant, in the
+/// order of the seeds.
+///
+/// # Errors
+/// No variant.
+pub fn compare_runs(plan: &Plan, runs: &[RunResult]) -> Result<Comparison, Error> {
+    let seeds = plan.seeds();
+    let arms: Vec<&Arm> = std::iter::once(&plan.base).chain(&plan.variants).collect();
     let mut of_arms = arms.iter().zip(runs.chunks(seeds.len().max(1)));
     let mut next = || of_arms.next().map(|(arm, runs)| compare::Arm { name: arm.name.clone(), runs });
     let base = next().unwrap_or(compare::Arm { name: plan.base.name.clone(), runs: &[] });
@@ -133,24 +172,4 @@ fn length_differs(plan: &Plan, base: &compare::Arm<'_>, variant: &compare::Arm<'
             duration_ns(of_base)
         )
     })
-}
-
-fn run(plan: &Plan, arm: &Arm, seed: u64) -> Result<RunResult, Error> {
-    let decides = plan.experiment.fidelity && std::ptr::eq(arm, &plan.base);
-    let experiment = Experiment {
-        seed,
-        // What is said of the base's first run is said once.
-        fidelity: decides && seed == plan.experiment.seed,
-        ..plan.of_arm(arm)
-    };
-    let mut run = experiment.run().map_err(|source| Error::OfRun {
-        configuration: arm.name.clone(),
-        seed,
-        source: Box::new(source),
-    })?;
-    if decides && !experiment.fidelity {
-        let found = experiment.loads.iter().filter_map(|load| reference::fidelity(&experiment, load));
-        run.result.replay = found.filter_map(Result::ok).collect();
-    }
-    Ok(run.result)
 }

@@ -12,7 +12,7 @@ use crate::loads::{LoadSpec, RecordedLoad};
 use crate::machines::NamedMachine;
 use crate::reference;
 use crate::results::{self, Parts};
-use machine::{Machine, MachineSpec, RunOptions, Setup, TimedSetting, Tracing, WakePaths, Window};
+use machine::{Machine, MachineSpec, Redraw, RunOptions, Setup, TimedSetting, Tracing, WakePaths, Window};
 use scheduler::Nanos;
 use scheduler::registry::{Config, RtThrottle, RtmutexSpin};
 use schema::{Kernel, Log, RunResult};
@@ -37,6 +37,8 @@ pub struct Experiment {
     pub groups: Groups,
     /// Everything random derives from it.
     pub seed: u64,
+    /// Other seeds from moments of the run on.
+    pub redraws: Vec<Redraw>,
     /// For how long; `None`: as long as the loads last (see [`crate::ENDLESS`] and [`crate::GRACE`]).
     pub duration: Option<Nanos>,
     /// Whether to check the invariants of the scheduler after every event.
@@ -115,6 +117,7 @@ impl Experiment {
             kernel: KernelConfig::default(),
             groups: Groups::default(),
             seed: 1,
+            redraws: Vec::new(),
             duration: None,
             check: false,
             record: false,
@@ -216,6 +219,7 @@ impl Experiment {
             },
             check: self.check,
             settings: self.kernel.during(),
+            redraws: self.redraws.clone(),
             snapshots: dumps::plan(&self.dumps, self.loads.iter().any(|load| load.recorded().is_some())),
             window: self.window.map(|window| window.after(start)),
         };

@@ -10,9 +10,9 @@ use crate::machines::NamedMachine;
 use crate::reading::Reading;
 use crate::sources::{STANDARD_STREAM, Sources};
 use crate::task_options::TaskOptions;
-use machine::Window;
+use machine::{Redraw, Window};
 use scheduler::Nanos;
-use schema::{ExperimentText, FileText, KernelChange, LoadText, MachineText, Stretch};
+use schema::{ExperimentText, FileText, KernelChange, LoadText, MachineText, RedrawText, Stretch};
 use workload::replay::TaskSelector;
 
 /// A load as the user gives it; what is a file is read so.
@@ -66,6 +66,7 @@ impl Experiment {
             kernel,
             groups,
             seed: text.seed,
+            redraws: text.redraws.iter().map(|one| Redraw { at: Nanos(one.at_ns), seed: one.seed }).collect(),
             duration: text.duration_ns.map(Nanos),
             check: text.check,
             record: false,
@@ -89,6 +90,7 @@ impl Experiment {
             kernel: Some(self.kernel.named().asked.clone()),
             settings: self.kernel.changes().iter().map(KernelChange::from).collect(),
             seed: self.seed,
+            redraws: self.redraws.iter().map(|one| RedrawText { at_ns: one.at.0, seed: one.seed }).collect(),
             duration_ns: self.duration.map(|duration| duration.0),
             stretch: self.window.map(Stretch::from),
             tasks: self.tasks.iter().map(TaskSelector::word).collect(),

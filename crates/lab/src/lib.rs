@@ -75,7 +75,7 @@ pub mod validate;
 
 pub use catalogue::{Entry, Explanation, Kind, LimitDetails, Section, explain};
 pub use clock::Clock;
-pub use compare::{Arm, Plan, compare};
+pub use compare::{Arm, Plan, compare, compare_runs};
 pub use compare_words::CompareWords;
 pub use dumps::{DumpFile, DumpRequest, DumpTime};
 pub use error::{Error, Excerpt};

@@ -23,7 +23,7 @@ pub use behaviour::{Behaviour, Env, ForkKind, TaskCounters, TaskSpec};
 pub use cpusets::PartitionOutcome;
 #[doc(hidden)]
 pub use engine::bare_engine;
-pub use engine::{Machine, RunOptions, TimedSetting, Tracing};
+pub use engine::{Machine, Redraw, RunOptions, TimedSetting, Tracing};
 pub use group::{GroupOutcome, GroupSpec, PartitionKind, QuotaOutcome, QuotaSpec};
 pub use objects::{
     Backoff, BarrierId, ChannelId, ChannelSpec, DeviceId, DeviceSpec, FutexId, Objects, Room, SpinlockId,

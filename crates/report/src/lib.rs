@@ -29,7 +29,7 @@ pub mod plot;
 pub mod recordings;
 pub mod replay;
 pub mod reproduce;
-mod stats;
+pub mod stats;
 #[cfg(feature = "text")]
 pub mod text;
 pub mod validate;

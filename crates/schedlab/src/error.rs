@@ -19,6 +19,9 @@ pub enum Error {
     /// A sweep that is not possible, or does not go on.
     #[error("{}", wording::of_sweep(.0))]
     Sweep(Box<sweep::Error>),
+    /// A tuning that is not possible.
+    #[error("{}", wording::of_tune(.0))]
+    Tune(Box<tune::Error>),
     /// Results without a place.
     #[error("--folder: a sweep from standard input has no name of which one could be made; give a folder")]
     SweepWithoutFolder,
@@ -149,6 +152,15 @@ pub enum Error {
         /// The commands that there are.
         known: Vec<String>,
     },
+}
+
+impl From<tune::Error> for Error {
+    fn from(error: tune::Error) -> Error {
+        match error {
+            tune::Error::Experiment(error) => Error::Experiment(*error),
+            other => Error::Tune(Box::new(other)),
+        }
+    }
 }
 
 impl From<sweep::Error> for Error {

@@ -69,6 +69,19 @@ pub fn of_sweep(error: &sweep::Error) -> String {
     }
 }
 
+/// The error of a tuning as the program says it.
+pub fn of_tune(error: &tune::Error) -> String {
+    match error {
+        tune::Error::Experiment(error) => of(error),
+        tune::Error::Constraint { .. } => format!("--subject-to {error}"),
+        tune::Error::Until { .. } => format!("--until {error}"),
+        tune::Error::NoKnob | tune::Error::Knob { .. } => format!("--over: {error}"),
+        tune::Error::UnknownMetric { .. } | tune::Error::Missing { .. } | tune::Error::Unmet { .. } => {
+            error.to_string()
+        }
+    }
+}
+
 fn is_load(word: &str) -> bool {
     workload::load::entries().iter().any(|entry| entry.name == word)
 }

@@ -24,5 +24,5 @@ fn the_experiment_that_is_shown_agrees() {
 fn examples_of_the_readme() {
     // Nobody else in this binary minds where it is.
     std::env::set_current_dir("../..").expect("the workspace");
-    trycmd::TestCases::new().case("README.md");
+    trycmd::TestCases::new().case("README.md").case("docs/tuning.md");
 }

@@ -36,6 +36,9 @@ pub struct ExperimentText {
     pub isolcpus: Option<String>,
     /// Everything random derives from it.
     pub seed: u64,
+    /// Other seeds from moments of the run on, in the order in which they come: what `schedlab search` finds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub redraws: Vec<RedrawText>,
     /// Simulated time, nanoseconds, above 0. Without it the run lasts as long as its loads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ns: Option<u64>,
@@ -69,6 +72,7 @@ impl Default for ExperimentText {
             autogroup: false,
             isolcpus: None,
             seed: 1,
+            redraws: Vec::new(),
             duration_ns: None,
             stretch: None,
             tasks: Vec::new(),
@@ -94,6 +98,17 @@ impl ExperimentText {
     pub fn from_json(text: &str) -> Result<ExperimentText, ExperimentError> {
         serde_json::from_str(text).map_err(|source| ExperimentError { source })
     }
+}
+
+/// Other random numbers from a moment of a run on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RedrawText {
+    /// From when on, nanoseconds since the run began.
+    pub at_ns: u64,
+    /// Everything random derives from it from then on. What was drawn before holds.
+    pub seed: u64,
 }
 
 /// A load of an experiment.

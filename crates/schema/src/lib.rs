@@ -1,5 +1,5 @@
-//! Results as data: what a run, a comparison, a reproduction, a sweep and an inspection say, and how
-//! JSON says it.
+//! Results as data: what a run, a comparison, a reproduction, a sweep, a tuning and an inspection say, and
+//! how JSON says it.
 //!
 //! What is to run is data, too: [`ExperimentText`].
 //!
@@ -15,6 +15,8 @@
 //! | [`validation::Validation`] | `schedlab-validate/1` |
 //! | [`InspectResult`] | `schedlab-inspect/1` |
 //! | [`SweepResult`] | `schedlab-sweep/1` |
+//! | [`TuneResult`] | `schedlab-tune/1` |
+//! | [`SearchResult`] | `schedlab-search/1` |
 //! | [`recordings::RecordingsComparison`] | `schedlab-inspect-compare/1` |
 //! | [`LogHead`] and [`LogRecord`] | `schedlab-log/1` |
 //! | [`ListResult`] | `schedlab-list/1` |
@@ -45,8 +47,10 @@ pub mod recordings;
 mod replay;
 pub mod reproduction;
 mod run;
+mod search;
 mod sweep;
 mod tasks;
+mod tune;
 mod units;
 pub mod validation;
 mod verdict;
@@ -55,7 +59,7 @@ pub use catalogue::{Entry, ExplainResult, LimitDetails, ListResult, Section};
 pub use cpus::{CpuResult, RqLockStats, Totals};
 pub use experiment_text::{
     ExperimentError, ExperimentText, FileText, LoadText, MachineText, RecordedGroups, RecordedLocks,
-    RtAppDialect, Stretch, WakeupCosts,
+    RedrawText, RtAppDialect, Stretch, WakeupCosts,
 };
 pub use figures::{Field, Figure, Fold, Row};
 pub use groups::{GroupLimit, GroupResult, GroupStat, GroupText, MemberText, PartitionResult};
@@ -80,14 +84,19 @@ pub use log::{
 pub use metric::{Better, Figures, Measurement, Metric, Unit};
 pub use names::{
     CompareSchema, ExplainSchema, InspectCompareSchema, InspectSchema, ListSchema, LogSchema,
-    ReproduceSchema, RunSchema, SweepSchema, ValidateSchema,
+    ReproduceSchema, RunSchema, SearchSchema, SweepSchema, TuneSchema, ValidateSchema,
 };
 pub use replay::{Fidelity, Reference, ReplayFidelity, ReplayOrder, ReplaySummary, ReplayTask};
 pub use run::{
     Dump, Engine, Kernel, KernelChange, Machine, Phase, ReadError, RecordedPath, RunResult, Window,
 };
+pub use search::{SearchMethod, SearchRecord, SearchResult};
 pub use sweep::{SweepAxis, SweepFigure, SweepMetric, SweepPoint, SweepResult};
 pub use tasks::{Policy, TaskResult, TimeUnder};
+pub use tune::{
+    TuneConstraint, TuneDirection, TuneEffect, TuneFigure, TuneGoal, TuneHeld, TuneKnob, TuneResult,
+    TuneRound, TuneState, TuneStep, TuneTrial, TuneVerdict,
+};
 pub use units::Seconds;
 pub use verdict::{Answer, Grade, Question, ReplayVerdict};
 

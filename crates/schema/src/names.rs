@@ -60,6 +60,10 @@ names! {
     ValidateSchema = "schedlab-validate/1";
     /// Of a [`SweepResult`](crate::SweepResult).
     SweepSchema = "schedlab-sweep/1";
+    /// Of a [`TuneResult`](crate::TuneResult).
+    TuneSchema = "schedlab-tune/1";
+    /// Of a [`SearchResult`](crate::SearchResult).
+    SearchSchema = "schedlab-search/1";
     /// Of an [`InspectResult`](crate::InspectResult).
     InspectSchema = "schedlab-inspect/1";
     /// Of a [`RecordingsComparison`](crate::recordings::RecordingsComparison).

@@ -129,7 +129,8 @@ impl NamedKernel {
     }
 
     /// That, or else the one that the profile describes.
-    pub(crate) fn nearest_release(&self) -> Release {
+    #[must_use]
+    pub fn nearest_release(&self) -> Release {
         // The development trees of the documents, which no release is, are of 2009.
         let plain = self.profile.split(['+', '-']).next().unwrap_or(self.profile);
         let described = || match plain.strip_suffix(".y") {

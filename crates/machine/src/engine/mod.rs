@@ -61,4 +61,4 @@ mod userland;
 #[doc(hidden)]
 pub use hardware::bare_engine;
 pub use record::Tracing;
-pub use run::{Machine, RunOptions, TimedSetting};
+pub use run::{Machine, Redraw, RunOptions, TimedSetting};

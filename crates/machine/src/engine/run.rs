@@ -34,6 +34,16 @@ pub struct TimedSetting {
     pub setting: String,
 }
 
+/// Other random numbers from a moment of a run on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Redraw {
+    /// From when on.
+    pub at: Nanos,
+    /// From then on, everything random derives from it. What was drawn before holds: the length of a step
+    /// that has begun, the next disturbance of a CPU, groups' periods and the starts of kernel threads.
+    pub seed: u64,
+}
+
 /// How to run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunOptions {
@@ -47,6 +57,8 @@ pub struct RunOptions {
     pub check: bool,
     /// Changes of the settings.
     pub settings: Vec<TimedSetting>,
+    /// Other seeds in the middle of the run.
+    pub redraws: Vec<Redraw>,
     /// Moments to keep.
     pub snapshots: SnapshotPlan,
     /// A stretch to measure by itself.
@@ -61,6 +73,7 @@ impl Default for RunOptions {
             trace: Tracing::Off,
             check: false,
             settings: Vec::new(),
+            redraws: Vec::new(),
             snapshots: SnapshotPlan::default(),
             window: None,
         }
@@ -129,6 +142,7 @@ impl Machine {
                 ticks_at: std::mem::take(&mut setup.ticks_at),
                 kthread_wakes: wakes,
                 settings: options.settings.iter().map(|s| s.setting.clone()).collect(),
+                redraws: options.redraws.iter().map(|redraw| redraw.seed).collect(),
             },
         };
         for mutex in &sim.user.mutexes.specs {
@@ -279,6 +293,9 @@ impl Sim {
         }
         for (index, setting) in options.settings.iter().enumerate() {
             self.hw().at(setting.at, OneShot::Setting(index as u32));
+        }
+        for (index, redraw) in options.redraws.iter().enumerate() {
+            self.hw().at(redraw.at, OneShot::Redraw(index as u32));
         }
         for at in &options.snapshots.at {
             self.hw().at(*at, OneShot::Snapshot);

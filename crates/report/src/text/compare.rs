@@ -78,7 +78,7 @@ pub(crate) fn ranges(numbers: &[u64]) -> String {
     parts.join(",")
 }
 
-fn variant_section(comparison: &Comparison, variant: &VariantComparison, rows: Rows) -> String {
+pub(super) fn variant_section(comparison: &Comparison, variant: &VariantComparison, rows: Rows) -> String {
     let name = &variant.configuration.name;
     let title = format!("{name} against {}: {}", comparison.base.name, outcome(comparison, variant));
     let mut out = wrap(&title, "", "  ");

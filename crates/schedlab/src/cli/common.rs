@@ -285,6 +285,8 @@ impl Common {
                 .unwrap_or(self.autogroup),
             isolcpus: self.isolcpus.clone(),
             seed: self.seed,
+            // Files say them: nobody writes them by hand.
+            redraws: Vec::new(),
             duration_ns: self.duration.map(|duration| duration.0),
             stretch: self.stretch.stretch()?,
             tasks: self.task.iter().map(TaskSelector::word).collect(),

@@ -20,10 +20,12 @@ mod record;
 mod report_page;
 mod reproduce;
 mod run;
+mod search;
 mod signals;
 mod speed;
 mod sweep;
 mod terminal;
+mod tune;
 mod typed;
 mod user;
 mod validate;
@@ -61,6 +63,8 @@ enum Command {
     Reproduce(reproduce::Args),
     Validate(validate::Args),
     Sweep(sweep::Args),
+    Tune(tune::Args),
+    Search(search::Args),
     Inspect(inspect::Args),
     Record(record::Args),
     Workload(workload::Args),
@@ -129,6 +133,8 @@ fn execute(cli: &Cli, typed: &Typed) -> Result<(), Failure> {
         Some(Command::Reproduce(args)) => reproduce::execute(args, voice),
         Some(Command::Validate(args)) => validate::execute(args, voice),
         Some(Command::Sweep(args)) => sweep::execute(args, voice),
+        Some(Command::Tune(args)) => tune::execute(args, typed, voice),
+        Some(Command::Search(args)) => search::execute(args, typed, voice),
         Some(Command::Inspect(args)) => inspect::execute(args),
         Some(Command::Record(args)) => record::execute(args, voice),
         Some(Command::Workload(args)) => workload::execute(args),

@@ -40,6 +40,12 @@ impl From<sweep::Error> for Failure {
     }
 }
 
+impl From<tune::Error> for Failure {
+    fn from(error: tune::Error) -> Failure {
+        Failure::Error(error.into())
+    }
+}
+
 impl From<OutputError> for Failure {
     fn from(error: OutputError) -> Failure {
         Failure::Error(error.into())

@@ -48,6 +48,12 @@ impl Progress {
         self.bar.set_message(left.map_or(String::new(), |left| format!(", {:#} to go", HumanDuration(left))));
     }
 
+    /// So many runs have ended, of so many that are known to be needed.
+    pub fn at_of(&self, done: u64, known: u64) {
+        self.bar.set_length(known);
+        self.at(done, None);
+    }
+
     /// Takes the bar away.
     pub fn finish(&self) {
         self.bar.finish_and_clear();

@@ -5,18 +5,25 @@ use clap::{ArgMatches, Command};
 use schedlab::Error;
 
 /// What says nothing of what a result says: what it is compared with, and what becomes of the new results.
-const OTHERS: [&str; 12] = [
+const OTHERS: [&str; 19] = [
     "base",
     "format",
     "full",
+    "maximize",
+    "method",
+    "minimize",
     "no_program",
+    "over",
     "plot",
     "quiet",
     "repeat",
     "report",
+    "runs",
     "save",
+    "subject_to",
     "trace",
     "trace_format",
+    "until",
     "with",
 ];
 

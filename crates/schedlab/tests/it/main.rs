@@ -15,6 +15,7 @@ mod side_by_side;
 mod signals;
 mod sweep;
 mod terminal;
+mod tune;
 mod verdicts;
 mod wakeup_paths;
 mod widths;

@@ -8,7 +8,10 @@ use crate::comparison::Comparison;
 use crate::recordings::RecordingsComparison;
 use crate::reproduction::Reproduction;
 use crate::validation::Validation;
-use crate::{ExplainResult, InspectResult, ListResult, LogHead, LogRecord, RunResult, SweepResult};
+use crate::{
+    ExplainResult, InspectResult, ListResult, LogHead, LogRecord, RunResult, SearchResult, SweepResult,
+    TuneResult,
+};
 
 /// Every document that a command writes, with all that it is made of.
 pub fn all() -> Value {
@@ -22,6 +25,8 @@ pub fn all() -> Value {
         root::<Reproduction>(&mut generator),
         root::<Validation>(&mut generator),
         root::<SweepResult>(&mut generator),
+        root::<TuneResult>(&mut generator),
+        root::<SearchResult>(&mut generator),
         root::<InspectResult>(&mut generator),
         root::<RecordingsComparison>(&mut generator),
         root::<ListResult>(&mut generator),

@@ -14,12 +14,14 @@ use snapbox::{Data, assert_data_eq};
 
 use crate::{LoadResult, Question, Window, example};
 
-const DOCUMENTS: [Document; 10] = [
+const DOCUMENTS: [Document; 12] = [
     Document { title: "Result of a run", definition: "RunResult", lines: None },
     Document { title: "Answer of a comparison", definition: "Comparison", lines: None },
     Document { title: "Published experiments", definition: "Reproduction", lines: None },
     Document { title: "How true it is", definition: "Validation", lines: None },
     Document { title: "What a sweep comes to", definition: "SweepResult", lines: None },
+    Document { title: "Which settings serve best", definition: "TuneResult", lines: None },
+    Document { title: "The worst case on purpose", definition: "SearchResult", lines: None },
     Document { title: "What is in a trace", definition: "InspectResult", lines: None },
     Document { title: "Two recordings side by side", definition: "RecordingsComparison", lines: None },
     Document { title: "What there is", definition: "ListResult", lines: None },
@@ -44,6 +46,8 @@ fn fields(schema: &Value) -> Fields {
     fields.see(schema, "Reproduction", &example::reproduction::reproduction());
     fields.see(schema, "Validation", &example::validation::validation());
     fields.see(schema, "SweepResult", &example::sweep());
+    fields.see(schema, "TuneResult", &example::tuning());
+    fields.see(schema, "SearchResult", &example::search());
     let mut inspect = example::inspect();
     inspect.latency.rows[0].of_command = true;
     fields.see(schema, "InspectResult", &inspect);

@@ -3,12 +3,16 @@
 mod comparison;
 mod log;
 pub mod reproduction;
+mod search;
 mod sweep;
+mod tune;
 pub mod validation;
 
 pub use comparison::{comparison, recordings};
 pub use log::log;
+pub use search::search;
 pub use sweep::sweep;
+pub use tune::tuning;
 
 use std::collections::BTreeMap;
 
@@ -142,6 +146,7 @@ fn experiment() -> ExperimentText {
         autogroup: true,
         isolcpus: Some("3".to_owned()),
         seed: 42,
+        redraws: vec![RedrawText { at_ns: 3_000_000, seed: 7 }],
         duration_ns: Some(10_000_000_000),
         stretch: Some(Stretch { from_ns: 0, to_ns: Some(1_000_000_000) }),
         tasks: vec!["cc*".to_owned()],

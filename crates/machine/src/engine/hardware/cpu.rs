@@ -4,7 +4,7 @@ use super::pace::{Fraction, Occupant, Rate};
 use super::winners::Slot;
 use crate::objects::ChannelId;
 use crate::paths::Situation;
-use crate::rng::Rng;
+use crate::rng::{Purpose, Rng};
 use crate::setup::Arrival;
 use crate::told::ToldMessage;
 use scheduler::platform::Ipi;
@@ -177,6 +177,12 @@ impl CpuHw {
             ipis_received: Cell::new(0),
             polled: Cell::new(0),
         }
+    }
+
+    /// Its streams derive from this seed from now on; it has this number.
+    pub fn redraw(&self, seed: u64, number: u64) {
+        *self.noise.rng.borrow_mut() = Rng::keyed(seed, Purpose::CpuNoise, number);
+        *self.scheduler_dice.borrow_mut() = Rng::keyed(seed, Purpose::Scheduler, number);
     }
 }
 

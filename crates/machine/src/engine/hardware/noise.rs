@@ -25,6 +25,16 @@ impl Hw {
         draw(&mut self.cpus[cpu.index()].noise.rng.borrow_mut())
     }
 
+    /// All streams of the hardware derive from this seed from now on.
+    pub fn redraw(&self, seed: u64) {
+        for (number, cpu) in self.cpus.iter().enumerate() {
+            cpu.redraw(seed, number as u64);
+        }
+        if let Some(paths) = &self.paths {
+            paths.redraw(seed);
+        }
+    }
+
     /// Programs the first stretch of every source on every CPU.
     pub fn start_noise(&self) {
         for source in 0..self.spec.noise.irq_off.len() {

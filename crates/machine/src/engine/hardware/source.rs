@@ -15,6 +15,8 @@ pub(crate) enum OneShot {
     RtPeriod { cpu: CpuId },
     /// A scheduled change of the settings, by index.
     Setting(u32),
+    /// Random numbers come from another seed, by index.
+    Redraw(u32),
     /// A message from outside arrives, by index.
     Outside(u32),
     /// A timer expires that raises a soft interrupt, by index.

@@ -9,14 +9,14 @@ use crate::paths::{CountedFrom, Onto, Situation, WakePaths, WokenFrom};
 use crate::rng::{Rng, TaskStream};
 use scheduler::platform::Platform;
 use scheduler::{CpuId, Event, Nanos, TaskId, ThisCpu};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 /// What the hardware knows of ways, and of wakeups that have begun.
 #[derive(Debug)]
 pub(crate) struct Paths {
     known: WakePaths,
     /// The random streams of the wakeups derive from it.
-    seed: u64,
+    seed: Cell<u64>,
     /// By task.
     begun: RefCell<Vec<Begun>>,
 }
@@ -39,13 +39,18 @@ struct Wakeup {
 impl Paths {
     /// No wakeup has begun.
     pub fn new(known: WakePaths, seed: u64) -> Paths {
-        Paths { known, seed, begun: RefCell::default() }
+        Paths { known, seed: Cell::new(seed), begun: RefCell::default() }
+    }
+
+    /// Wakeups from now on derive from this seed.
+    pub fn redraw(&self, seed: u64) {
+        self.seed.set(seed);
     }
 
     /// How long a way takes; `None` if ways of its kind are not known. The same wakeup of the same work takes
     /// the same way in every comparison.
     pub fn draw(&self, situation: Situation, stream: TaskStream, nr_wakeups: u64) -> Option<Nanos> {
-        self.known.draw(situation, &mut Rng::of_wakeup(self.seed, stream, nr_wakeups))
+        self.known.draw(situation, &mut Rng::of_wakeup(self.seed.get(), stream, nr_wakeups))
     }
 
     /// Looks at what happens at `now` on the executing CPU, one of these.

@@ -124,6 +124,12 @@ impl Sim {
                 }
                 self.hw().raise(CpuId(0), Irq::Settings)
             }
+            OneShot::Redraw(index) => {
+                let seed = self.surroundings.redraws[index as usize];
+                self.hw().redraw(seed);
+                self.user.redraw(seed, &self.k);
+                None
+            }
             OneShot::Snapshot => {
                 self.observed.snapshots.begin(self.view(), self.hw().now.get());
                 None

@@ -66,7 +66,7 @@ impl Sim {
                 t.requests += 1;
                 (t.stream, t.requests)
             });
-            let mut dice = Rng::of_request(self.user.processes.seed, stream, nth);
+            let mut dice = Rng::of_request(self.user.processes.seed.get(), stream, nth);
             let residual = stretch.residual(self.k.config.rules.preempt_model.get(), &mut dice);
             Point { schedules, left: left.saturating_sub(residual) }
         });

@@ -36,6 +36,8 @@ pub(crate) struct Surroundings {
     pub kthread_wakes: KthreadWakes,
     /// Changes of the settings, by index.
     pub settings: Vec<String>,
+    /// Other seeds, by index.
+    pub redraws: Vec<u64>,
 }
 
 impl Sim {

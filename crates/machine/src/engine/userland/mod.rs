@@ -33,7 +33,9 @@ pub(crate) use sleep::sleep_until;
 pub(crate) use tasks::{Tasks, counters};
 pub(crate) use warmth::{LastRun, Refill};
 
+use crate::engine::hardware::Hw;
 use crate::objects::Objects;
+use crate::rng::Rng;
 use crate::setup::Setup;
 use barrier::Barriers;
 use channel::Channels;
@@ -41,6 +43,7 @@ use device::Devices;
 use futex::Futexes;
 use mutex::Mutexes;
 use process::Processes;
+use scheduler::Scheduler;
 use spinlock::Spinlocks;
 
 /// The tasks of a run, and all objects.
@@ -69,6 +72,14 @@ impl Userland {
             barriers: Barriers::new(&setup.barriers),
             spinlocks: Spinlocks::new(&setup.spinlocks),
             devices: Devices::new(&setup.devices),
+        }
+    }
+
+    /// All streams of tasks, of those that come as well, derive from this seed from now on.
+    pub fn redraw(&self, seed: u64, k: &Scheduler<Hw>) {
+        self.processes.seed.set(seed);
+        for task in self.tasks.known(k) {
+            self.tasks.with(task, |ctx| ctx.rng = Rng::of_task(seed, ctx.stream));
         }
     }
 

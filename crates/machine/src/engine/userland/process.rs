@@ -26,7 +26,7 @@ use std::cell::Cell;
 #[derive(Debug)]
 pub(crate) struct Processes {
     /// The tasks' random streams derive from it.
-    pub seed: u64,
+    pub seed: Cell<u64>,
     next_pid: Cell<i32>,
     /// Tasks that have not exited.
     pub live: Cell<usize>,
@@ -98,7 +98,11 @@ pub(crate) fn note_start(hw: &Hw, pid: Pid, spec: &TaskSpec, at: Option<Nanos>, 
 impl Processes {
     /// `spawned` tasks have the first pids.
     pub fn new(seed: u64, spawned: usize) -> Processes {
-        Processes { seed, next_pid: Cell::new(FIRST_PID + spawned as i32), live: Cell::new(0) }
+        Processes {
+            seed: Cell::new(seed),
+            next_pid: Cell::new(FIRST_PID + spawned as i32),
+            live: Cell::new(0),
+        }
     }
 
     /// Makes the machine's side of a task, for whom `me` asks.
@@ -130,7 +134,7 @@ impl Processes {
             activity: Activity::Ready,
             sections: SectionsOfTask::default(),
             done_ahead: spec.recorded_work.then_some(Nanos::ZERO),
-            rng: Rng::of_task(self.seed, stream),
+            rng: Rng::of_task(self.seed.get(), stream),
             stream,
             forks: 0,
             requests: 0,

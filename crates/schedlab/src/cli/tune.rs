@@ -1,0 +1,88 @@
+//! `schedlab tune`: which settings serve a load best.
+
+use super::common::{Common, Format, Meant, say_what_runs};
+use super::output::{Failure, Stream, command_line, print};
+use super::progress::Progress;
+use super::typed::Typed;
+use super::voice::Voice;
+use schedlab::files::Disk;
+use schema::TuneDirection;
+use tune::{Goal, KnobsFile, Request, Words};
+
+/// Find which settings serve a load best, and say how sure that is.
+///
+/// FIGURE is a metric of `compare` by its key or name (hackbench.time, 'hackbench time'), or a short form:
+/// p99(cyclictest), max(cyclictest/0), wait(cc1). Every value of every knob is tried alone; those that help
+/// are combined by successive halving, and the best is confirmed on seeds that nothing was chosen by.
+/// "Nothing helps" is an answer. docs/tuning.md explains it.
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("goal").required(true).args(["minimize", "maximize"]))]
+pub struct Args {
+    #[command(flatten)]
+    common: Common,
+    /// What is to become smaller.
+    #[arg(long, value_name = "FIGURE")]
+    minimize: Option<String>,
+    /// What is to become larger.
+    #[arg(long, value_name = "FIGURE")]
+    maximize: Option<String>,
+    /// What has to hold besides: 'hackbench time < 1.05 x base', 'max(cyclictest) < 300us'; may be repeated.
+    #[arg(long, value_name = "CONDITION")]
+    subject_to: Vec<String>,
+    /// What may be set (.toml) [default: all features and tunables of the kernel].
+    #[arg(long, value_name = "FILE")]
+    over: Option<String>,
+    /// What everything is compared with [default: what the other options say].
+    #[arg(long, value_name = "SETTINGS")]
+    base: Option<String>,
+    /// Seeds for each value alone, from --seed on; combinations take up to four times as many, and the
+    /// confirmation twice as many.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 8,
+        value_parser = clap::value_parser!(u32).range(6..=1000),
+    )]
+    repeat: u32,
+}
+
+impl Args {
+    /// Clap asks for one of the two.
+    fn goal(&self) -> Goal {
+        match &self.maximize {
+            Some(text) => Goal { text: text.clone(), direction: TuneDirection::Maximize },
+            None => {
+                Goal { text: self.minimize.clone().unwrap_or_default(), direction: TuneDirection::Minimize }
+            }
+        }
+    }
+}
+
+pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> {
+    let Meant { text, reading, experiment, .. } = args.common.meaning(&[], typed)?;
+    say_what_runs([&experiment.kernel], voice);
+    let knobs = args.over.as_ref().map(|path| KnobsFile::parse(path, &lab::file_text(path, &Disk)?));
+    let knobs = knobs.transpose()?;
+    let request = Request {
+        words: Words {
+            recorded_on: args.common.recorded_on()?,
+            text,
+            experiment,
+            reading: &reading,
+            base: args.base.as_deref().unwrap_or(""),
+        },
+        goal: args.goal(),
+        subject_to: &args.subject_to,
+        knobs: knobs.as_ref(),
+        seeds: args.repeat,
+    };
+    let bar = Progress::of_uneven(0, voice);
+    let result = tune::tune(&request, &Disk, &|done, known| bar.at_of(done, known));
+    bar.finish();
+    let mut result = result?;
+    result.command = Some(command_line());
+    match args.common.format {
+        Format::Text => print(&report::text::tuning(&result, args.common.rows())),
+        Format::Json => Stream::Output.exact(&result.to_json()),
+    }
+}
