@@ -224,6 +224,8 @@ class ExperimentText(Record):
     """The stretch of the run to tell of; without one it is all of it."""
     tasks: list[str] | None
     """The tasks to tell of, each a name, a pattern of names or a pid; empty: all."""
+    why: bool | None
+    """Whether it is summed up what latencies are due to."""
     without_fidelity: bool | None
     """Whether replays are *not* compared with their recordings."""
 
@@ -299,6 +301,20 @@ class Kernel(Record):
     """Historical behaviours by name: the one chosen."""
     tunables: dict[str, int]
     """Tunables by their sysctl name, in the unit of that name; may be negative."""
+
+
+class LateBy(Record):
+    """How much of the latencies of the tasks of a command name is due to a cause, in a run."""
+
+    __slots__ = ()
+    due_to: str
+    """The cause and the culprit in words."""
+    times: int
+    """How many stretches it has."""
+    total_ns: int
+    """How much of all latencies, nanoseconds."""
+    victim: str
+    """Who was late: a command name."""
 
 
 class MaxOverTime(Record):
@@ -1079,8 +1095,8 @@ class RunResult(Record):
     """The result of one run, from `schedlab run --format json`."""
 
     __slots__ = ()
-    _inner = {'cpus': 'CpuResult', 'dumps': 'Dump', 'engine': 'Engine', 'experiment': 'ExperimentText', 'groups': 'GroupResult', 'kernel': 'Kernel', 'loads': 'LoadResult', 'machine': 'Machine', 'partitions': 'PartitionResult', 'replay': 'ReplayFidelity', 'tasks': 'TaskResult', 'totals': 'Totals', 'window': 'Window'}
-    _optional = frozenset(['command', 'dumps', 'experiment', 'groups', 'partitions', 'replay', 'warnings', 'window'])
+    _inner = {'cpus': 'CpuResult', 'dumps': 'Dump', 'engine': 'Engine', 'experiment': 'ExperimentText', 'groups': 'GroupResult', 'kernel': 'Kernel', 'late_by': 'LateBy', 'loads': 'LoadResult', 'machine': 'Machine', 'partitions': 'PartitionResult', 'replay': 'ReplayFidelity', 'tasks': 'TaskResult', 'totals': 'Totals', 'window': 'Window'}
+    _optional = frozenset(['command', 'dumps', 'experiment', 'groups', 'late_by', 'partitions', 'replay', 'warnings', 'window'])
     command: str | None
     """The command line that made this result, where there was one."""
     cpus: Records[CpuResult]
@@ -1099,6 +1115,8 @@ class RunResult(Record):
     """Every task group, those above others before them, of the whole run; absent where there is none."""
     kernel: Kernel
     """The scheduler's configuration."""
+    late_by: Records[LateBy] | None
+    """What the latencies of tasks are due to (`--why`): by command name, the causes that take most first."""
     loads: Records[LoadResult]
     """What the loads themselves report, in the order in which they were given."""
     machine: Machine
@@ -1972,6 +1990,7 @@ KINDS["GroupLimit"] = GroupLimit
 KINDS["GroupStat"] = GroupStat
 KINDS["GroupResult"] = GroupResult
 KINDS["Kernel"] = Kernel
+KINDS["LateBy"] = LateBy
 KINDS["MaxOverTime"] = MaxOverTime
 KINDS["LatencySummary"] = LatencySummary
 KINDS["CyclictestThread"] = CyclictestThread

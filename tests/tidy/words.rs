@@ -117,7 +117,7 @@ fn spoken(files: &Texts) -> Vec<Finding> {
     findings
 }
 
-/// Where `word` stands and is not a part of a longer one. (A name is no pattern, and finding thirty of them as
+/// Where `word` stands and is not a part of a longer one. (A name is no pattern: finding thirty of them as
 /// patterns took most of the time of all these checks.)
 fn whole_words<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
     let goes_on = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');

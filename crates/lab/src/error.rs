@@ -144,6 +144,32 @@ pub enum Error {
     /// A task of which only is to be told, and which is not there.
     #[error("there is no task {0}")]
     NotInResult(TaskSelector),
+    /// A task whose wakeups are to be explained, and which is not there.
+    #[error(
+        "there is no task {whom} in the run{}",
+        .nearest.as_ref().map_or(String::new(), |nearest| format!("; did you mean '{nearest}'?"))
+    )]
+    NotInRun {
+        /// Who was asked for.
+        whom: TaskSelector,
+        /// A name that is there, and alike.
+        nearest: Option<String>,
+    },
+    /// Nothing to explain.
+    #[error("nobody wakes up: there is no wakeup that could be explained")]
+    NoWakeups,
+    /// A time at which there is nothing to explain.
+    #[error(
+        "no wakeup is on its way at {}; the nearest is due at {}",
+        exact_duration(.at.0),
+        exact_duration(.nearest.0)
+    )]
+    NobodyOnTheWay {
+        /// The time.
+        at: Nanos,
+        /// When the nearest one is due.
+        nearest: Nanos,
+    },
     /// A task group that the kernel would not make, or has not got.
     #[error("group {group}: {problem}")]
     Group {

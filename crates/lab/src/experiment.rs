@@ -12,7 +12,9 @@ use crate::loads::{LoadSpec, RecordedLoad};
 use crate::machines::NamedMachine;
 use crate::reference;
 use crate::results::{self, Parts};
-use machine::{Machine, MachineSpec, Redraw, RunOptions, Setup, TimedSetting, Tracing, WakePaths, Window};
+use machine::{
+    Machine, MachineSpec, Redraw, RunOptions, Setup, TimedPolicy, TimedSetting, Tracing, WakePaths, Window,
+};
 use scheduler::Nanos;
 use scheduler::registry::{Config, RtThrottle, RtmutexSpin};
 use schema::{Kernel, Log, RunResult};
@@ -43,6 +45,8 @@ pub struct Experiment {
     pub duration: Option<Nanos>,
     /// Whether to check the invariants of the scheduler after every event.
     pub check: bool,
+    /// Whether to sum up what latencies are due to ([`RunResult::late_by`]). Costs memory for every event.
+    pub why: bool,
     /// Whether to keep every event, for a trace.
     pub record: bool,
     /// Whether to compare replays with their recordings. Where this is not the machine and the kernel of the
@@ -56,6 +60,8 @@ pub struct Experiment {
     /// The stretch of the run to tell of, in a replay since the recording's first event; `None`: all of it.
     /// What loads report and a trace of the run are of all of it, too.
     pub window: Option<Window>,
+    /// Policies that somebody outside gives to tasks in the middle of the run.
+    pub policies: Vec<TimedPolicy>,
     /// A clock of the computer on which it runs, for `engine.wall_ns`. Nothing else depends on it.
     pub clock: Option<Clock>,
     /// Somebody who may want it to stop; then a run ends as [`Error::Stopped`].
@@ -120,11 +126,13 @@ impl Experiment {
             redraws: Vec::new(),
             duration: None,
             check: false,
+            why: false,
             record: false,
             fidelity: true,
             dumps: Vec::new(),
             tasks: Vec::new(),
             window: None,
+            policies: Vec::new(),
             clock: None,
             stop: None,
         }
@@ -161,6 +169,7 @@ impl Experiment {
         Experiment {
             loads,
             check: false,
+            why: false,
             record: false,
             dumps: Vec::new(),
             tasks: Vec::new(),
@@ -212,7 +221,7 @@ impl Experiment {
         let options = RunOptions {
             duration: limit.duration,
             seed: self.seed,
-            trace: match (self.record, self.repeats_a_recording()) {
+            trace: match (self.record || self.why, self.repeats_a_recording()) {
                 (true, _) => Tracing::Everything,
                 (false, true) => Tracing::Scheduling,
                 (false, false) => Tracing::Off,
@@ -220,6 +229,7 @@ impl Experiment {
             check: self.check,
             settings: self.kernel.during(),
             redraws: self.redraws.clone(),
+            policies: self.policies.clone(),
             snapshots: dumps::plan(&self.dumps, self.loads.iter().any(|load| load.recorded().is_some())),
             window: self.window.map(|window| window.after(start)),
         };
@@ -253,8 +263,8 @@ impl Experiment {
             wall_ns: wall.map(|wall| wall.0),
             dumps: dumps::dumps(&self.dumps, &outcome, self.kernel.profile(), &recorded)?,
         };
-        let result = results::assemble(&parts);
-        let logged = self.record.then(|| {
+        let mut result = results::assemble(&parts);
+        let logged = (self.record || self.why).then(|| {
             let decided = Decided {
                 hz: self.recorded_hz(),
                 rtmutex_spins: self.was_recorded_without_spinning().then_some(false),
@@ -266,7 +276,10 @@ impl Experiment {
             let log = Log { head, records: outcome.take_whole_log() };
             Logged { log, start, facts: Facts::of(&outcome, decided) }
         });
-        Ok(Run { result, logged })
+        if let Some(logged) = logged.as_ref().filter(|_| self.why) {
+            result.late_by = crate::why::late_by(&logged.log, &self.tasks);
+        }
+        Ok(Run { result, logged: logged.filter(|_| self.record) })
     }
 
     fn is_stopped(&self) -> bool {

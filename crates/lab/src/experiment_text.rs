@@ -69,21 +69,26 @@ impl Experiment {
             redraws: text.redraws.iter().map(|one| Redraw { at: Nanos(one.at_ns), seed: one.seed }).collect(),
             duration: text.duration_ns.map(Nanos),
             check: text.check,
+            why: text.why,
             record: false,
             fidelity: !text.without_fidelity,
             dumps,
             tasks,
             window,
+            policies: Vec::new(),
             clock: None,
             stop: None,
         })
     }
 
     /// The text that [`Experiment::open`] makes this experiment of, whose runs have the same results. `None`
-    /// where no text says it: with a load or a machine that was made by other means, and where a recording
-    /// was read for another stretch of the run.
+    /// where no text says it: with a load or a machine that was made by other means, where a recording was
+    /// read for another stretch of the run, and where somebody outside changes policies.
     #[must_use]
     pub fn text(&self) -> Option<ExperimentText> {
+        if !self.policies.is_empty() {
+            return None;
+        }
         Some(self.groups.said_in(ExperimentText {
             loads: self.loads.iter().map(|load| self.load_text(load)).collect::<Option<_>>()?,
             machine: self.machine.text()?.clone(),
@@ -96,6 +101,7 @@ impl Experiment {
             tasks: self.tasks.iter().map(TaskSelector::word).collect(),
             dumps: self.dumps.iter().map(|dump| dump.text.clone()).collect(),
             check: self.check,
+            why: self.why,
             without_fidelity: !self.fidelity,
             ..ExperimentText::default()
         }))

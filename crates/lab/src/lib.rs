@@ -72,6 +72,7 @@ mod sources;
 mod stored_result;
 pub mod task_options;
 pub mod validate;
+mod why;
 
 pub use catalogue::{Entry, Explanation, Kind, LimitDetails, Section, explain};
 pub use clock::Clock;
@@ -110,4 +111,5 @@ pub use sources::{Files, Opened, ReadSeek, STANDARD_STREAM, SourceKind, Sources,
 pub use stored_result::StoredResult;
 pub use task_options::TaskOptions;
 pub use trace;
+pub use why::{Question, why};
 pub use workload;

@@ -6,7 +6,7 @@ use crate::objects::{Backoff, BarrierId, ChannelId, ChannelSpec, DeviceId, Devic
 use crate::paths::WakePaths;
 use crate::softirq::SoftirqSpec;
 use scheduler::mutex::MutexKind;
-use scheduler::{CpuId, CpuMask, GroupId, MutexId, Nanos, Pid, TaskId};
+use scheduler::{CpuId, CpuMask, GroupId, MutexId, Nanos, Pid, Policy, TaskId};
 
 /// Pid of the first task that a setup spawns; later ones count up.
 pub const FIRST_PID: i32 = 1000;
@@ -51,6 +51,17 @@ pub struct MutexSpec {
     pub name: String,
     /// PI or plain.
     pub kind: MutexKind,
+}
+
+/// Somebody outside gives a task another policy in the middle of a run, as `chrt -p` does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TimedPolicy {
+    /// When.
+    pub at: Nanos,
+    /// Which task; nothing happens if it is not there.
+    pub pid: Pid,
+    /// The policy, not that of deadline tasks.
+    pub policy: Policy,
 }
 
 /// A message from outside the model (a device, the network, a user, a timer of the kernel's own): an

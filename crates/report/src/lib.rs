@@ -33,5 +33,6 @@ pub mod stats;
 #[cfg(feature = "text")]
 pub mod text;
 pub mod validate;
+pub mod why;
 
 pub use stats::nine_digits;

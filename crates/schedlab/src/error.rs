@@ -49,6 +49,9 @@ pub enum Error {
     /// Experiments of which pictures were wanted, but none varies anything.
     #[error("nothing to plot: no experiment of `{0}` has a sweep; leave --plot out")]
     NothingToPlot(String),
+    /// A picture of latencies, of which there are none.
+    #[error("--plot: no task is late at all, so there is nothing to draw; leave it out")]
+    NobodyLate,
     /// Neither a folder of references nor a name of one that comes with the program.
     #[error(
         "no references are called `{name}`: give a folder, a trace, or the beginning of one of these: {}",

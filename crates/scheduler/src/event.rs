@@ -1,6 +1,6 @@
 //! What the scheduler tells about itself: tracepoints (rt-class 11.2) and decisions with their reasons.
 
-use crate::{CpuId, Nanos, Prio, TaskId};
+use crate::{CpuId, GroupId, Nanos, Prio, TaskId};
 
 /// Something that happened on the executing CPU.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,6 +62,20 @@ pub enum Event {
         /// The task's virtual runtime afterwards, in ns.
         vruntime: u64,
     },
+    /// Tasks of a CPU have used up their time there, and may not run.
+    ThrottleBegins {
+        /// The CPU.
+        cpu: CpuId,
+        /// Which tasks.
+        whom: Throttled,
+    },
+    /// They have got more.
+    ThrottleEnds {
+        /// The CPU.
+        cpu: CpuId,
+        /// Which tasks.
+        whom: Throttled,
+    },
     /// A decision, and why it fell so.
     Decision {
         /// About whom.
@@ -69,6 +83,15 @@ pub enum Event {
         /// Why.
         reason: Reason,
     },
+}
+
+/// Tasks that share a budget on a CPU.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Throttled {
+    /// All real-time tasks (rt-class 8.1).
+    RealTime,
+    /// Those of a task group and of the groups below it (deadline-groups B7).
+    Group(GroupId),
 }
 
 /// State in which a task leaves a CPU (rt-class 11.3).

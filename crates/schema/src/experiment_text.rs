@@ -54,6 +54,9 @@ pub struct ExperimentText {
     /// Whether the scheduler's invariants are checked after every event.
     #[serde(skip_serializing_if = "is_default")]
     pub check: bool,
+    /// Whether it is summed up what latencies are due to.
+    #[serde(skip_serializing_if = "is_default")]
+    pub why: bool,
     /// Whether replays are *not* compared with their recordings.
     #[serde(skip_serializing_if = "is_default")]
     pub without_fidelity: bool,
@@ -78,6 +81,7 @@ impl Default for ExperimentText {
             tasks: Vec::new(),
             dumps: Vec::new(),
             check: false,
+            why: false,
             without_fidelity: false,
         }
     }

@@ -18,6 +18,7 @@
 //! | [`TuneResult`] | `schedlab-tune/1` |
 //! | [`SearchResult`] | `schedlab-search/1` |
 //! | [`recordings::RecordingsComparison`] | `schedlab-inspect-compare/1` |
+//! | [`why::WhyResult`] | `schedlab-why/1` |
 //! | [`LogHead`] and [`LogRecord`] | `schedlab-log/1` |
 //! | [`ListResult`] | `schedlab-list/1` |
 //! | [`ExplainResult`] | `schedlab-explain/1` |
@@ -54,6 +55,7 @@ mod tune;
 mod units;
 pub mod validation;
 mod verdict;
+pub mod why;
 
 pub use catalogue::{Entry, ExplainResult, LimitDetails, ListResult, Section};
 pub use cpus::{CpuResult, RqLockStats, Totals};
@@ -78,13 +80,13 @@ pub use loads::{
     measure_loads,
 };
 pub use log::{
-    Log, LogArrival, LogEvent, LogHead, LogHeldOff, LogInterrupt, LogIpi, LogLock, LogPrevState, LogRecord,
-    LogTask, LogTaskRef,
+    Log, LogArrival, LogBudget, LogEvent, LogGroup, LogHead, LogHeldOff, LogInterrupt, LogIpi, LogLock,
+    LogPrevState, LogRecord, LogTask, LogTaskRef,
 };
 pub use metric::{Better, Figures, Measurement, Metric, Unit};
 pub use names::{
     CompareSchema, ExplainSchema, InspectCompareSchema, InspectSchema, ListSchema, LogSchema,
-    ReproduceSchema, RunSchema, SearchSchema, SweepSchema, TuneSchema, ValidateSchema,
+    ReproduceSchema, RunSchema, SearchSchema, SweepSchema, TuneSchema, ValidateSchema, WhySchema,
 };
 pub use replay::{Fidelity, Reference, ReplayFidelity, ReplayOrder, ReplaySummary, ReplayTask};
 pub use run::{

@@ -72,6 +72,8 @@ names! {
     ListSchema = "schedlab-list/1";
     /// Of an [`ExplainResult`](crate::ExplainResult).
     ExplainSchema = "schedlab-explain/1";
+    /// Of a [`WhyResult`](crate::why::WhyResult).
+    WhySchema = "schedlab-why/1";
     /// Of a [`LogHead`](crate::LogHead).
     LogSchema = "schedlab-log/1";
 }

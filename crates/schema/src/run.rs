@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::why::LateBy;
 use crate::{
     CpuResult, ExperimentText, GroupResult, LoadResult, PartitionResult, ReplayFidelity, RunSchema,
     TaskResult, Totals, json,
@@ -56,6 +57,9 @@ pub struct RunResult {
     /// How often the scheduler decided something for this reason, by the reason's name; `schedlab list
     /// decisions` says what each means.
     pub decisions: BTreeMap<String, u64>,
+    /// What the latencies of tasks are due to (`--why`): by command name, the causes that take most first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub late_by: Vec<LateBy>,
     /// Files as Linux shows them under /proc, of moments of the run (`--dump`), in the order asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dumps: Vec<Dump>,

@@ -132,6 +132,8 @@ impl Names {
             LogEvent::SchedWakeIdleWithoutIpi { target_cpu, .. } => {
                 EventKind::Activity(Activity::SchedWakeIdleWithoutIpi(cpu(*target_cpu)))
             }
+            LogEvent::Schedule {} | LogEvent::IrqEnter { .. } | LogEvent::Executes {} => return None,
+            LogEvent::ThrottleBegins { .. } | LogEvent::ThrottleEnds { .. } => return None,
             LogEvent::IpiSend { .. } | LogEvent::CacheRefill { .. } | LogEvent::Setting { .. } => {
                 return None;
             }

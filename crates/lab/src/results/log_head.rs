@@ -2,8 +2,8 @@
 
 use super::tasks;
 use crate::experiment::Experiment;
-use machine::{Outcome, TaskStart};
-use schema::{CpuId, LogHead, LogSchema, LogTask, Nanos, Pid, RunResult};
+use machine::{GroupOutcome, Outcome, TaskStart};
+use schema::{CpuId, LogGroup, LogHead, LogSchema, LogTask, Nanos, Pid, RunResult};
 use workload::told_objects;
 
 /// Of a run with this result.
@@ -18,7 +18,14 @@ pub(crate) fn log_head(experiment: &Experiment, result: &RunResult, outcome: &Ou
         loads: experiment.loads.iter().map(|load| load.text().to_owned()).collect(),
         objects: told_objects(&outcome.objects),
         tasks: outcome.starts.iter().map(task).collect(),
+        groups: (1..).zip(&outcome.groups).map(|(number, group)| of_group(number, group, outcome)).collect(),
     }
+}
+
+/// The root is the kernel's first group.
+fn of_group(number: u32, group: &GroupOutcome, outcome: &Outcome) -> LogGroup {
+    let own = outcome.tasks.iter().filter(|task| task.group.0 == number);
+    LogGroup { path: group.spec.name.clone(), tasks: own.map(|task| Pid(task.pid.0)).collect() }
 }
 
 fn task(start: &TaskStart) -> LogTask {

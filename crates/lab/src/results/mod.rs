@@ -73,6 +73,7 @@ pub(crate) fn assemble(parts: &Parts<'_>) -> RunResult {
         loads: loads(parts),
         replay,
         decisions: decisions.collect(),
+        late_by: Vec::new(),
         dumps: parts.dumps.clone(),
         warnings: notes::warnings(parts),
         notes: notes::of(parts),

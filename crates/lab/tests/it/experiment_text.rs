@@ -162,6 +162,7 @@ fn every_option_is_in_the_text() {
         of_all(|text| text.tasks = vec!["*".to_owned()]),
         of_all(|text| text.dumps = vec!["schedstat@10ms".to_owned(), "sched_debug@end".to_owned()]),
         of_all(|text| text.check = true),
+        of_all(|text| text.why = true),
         of_all(|text| text.without_fidelity = true),
     ];
     let mut written = vec![round_trip(&plain(), &files)];

@@ -11,3 +11,4 @@ mod pictures;
 #[cfg(all(feature = "text", feature = "threads"))]
 mod reproduce;
 mod validate;
+mod why;

@@ -1,9 +1,12 @@
-//! Pictures of experiments that vary something: a chart for each figure, a line for each variant, SVG.
+//! Pictures, SVG. Of experiments that vary something: a chart for each figure, a line for each variant. Of
+//! latencies: what they are due to.
 
+mod blame;
 mod legend;
 mod scale;
 
 use crate::reproduce::crossings;
+pub use blame::blame;
 use legend::{LEGEND, Symbol};
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint};
 use plotters::coord::types::RangedCoordf64;

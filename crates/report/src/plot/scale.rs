@@ -54,8 +54,8 @@ impl Scale {
         if self.logarithmic || !self.names.is_empty() { low - room..high + room } else { low..high + room }
     }
 
-    /// Where labels stand: at names; of numbers on a logarithmic axis at powers of two, of times at 1, 2 and 5
-    /// times powers of ten, or at these alone where they are many; on a linear axis at equal steps.
+    /// Where labels stand: at names; of numbers on a logarithmic axis at powers of two, of times at 1, 2 and
+    /// 5 times powers of ten, or at these alone where they are many; on a linear axis at equal steps.
     pub fn points(&self) -> Vec<f64> {
         let range = self.range();
         if !self.names.is_empty() {

@@ -34,6 +34,7 @@ mod tune;
 mod validation;
 mod vmark;
 mod wakeup_latency;
+mod why;
 mod width;
 
 use crate::numbers::{duration_ns, many};
@@ -69,6 +70,7 @@ pub use tune::tuning;
 pub use validation::validation;
 use vmark::vmark;
 use wakeup_latency::wakeup_latency;
+pub use why::why;
 pub use width::{columns, in_columns};
 
 /// Columns that a line may take where no terminal says otherwise.
@@ -104,6 +106,7 @@ pub fn run(result: &RunResult, rows: Rows) -> String {
     let length_ns = result.window.map_or(result.engine.simulated_ns, Window::length_ns);
     sections.push(totals(&result.totals, length_ns));
     sections.push(fit(&decisions(&result.decisions, rows)));
+    sections.push(fit(&why::late_by(&result.late_by, rows)));
     sections.push(notes(&result.notes));
     sections.push(result.replay.iter().map(|replay| replay_verdict(replay, result.window)).collect());
     sections.extend(result.dumps.iter().map(dump));

@@ -292,6 +292,7 @@ impl Common {
             tasks: self.task.iter().map(TaskSelector::word).collect(),
             dumps: dumps.to_vec(),
             check: self.check,
+            why: false,
             without_fidelity: false,
         })
     }
@@ -318,6 +319,11 @@ impl Common {
     /// The machine on which recordings were made, if the user says so.
     pub fn recorded_on(&self) -> Result<Option<NamedMachine>, Error> {
         Ok(self.recorded_on.as_ref().map(|name| machine(name, None, &Disk)).transpose()?)
+    }
+
+    /// The tasks to tell of.
+    pub fn tasks(&self) -> &[TaskSelector] {
+        &self.task
     }
 
     /// How much of a table to print.

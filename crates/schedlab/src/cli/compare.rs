@@ -40,6 +40,9 @@ pub struct Args {
     repeat: u32,
     #[command(flatten)]
     report: ReportOptions,
+    /// Also compare what latencies are due to: which causes shrank, which grew.
+    #[arg(long)]
+    why: bool,
 }
 
 pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> {
@@ -84,7 +87,9 @@ struct Planned {
 }
 
 fn plan(args: &Args, typed: &Typed) -> Result<Planned, Error> {
-    let Meant { text, reading, experiment, warning, files, .. } = args.common.meaning(&[], typed)?;
+    let Meant { mut text, reading, mut experiment, warning, files, .. } = args.common.meaning(&[], typed)?;
+    text.why |= args.why;
+    experiment.why |= args.why;
     let words = CompareWords {
         text,
         experiment,

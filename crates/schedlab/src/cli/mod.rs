@@ -31,6 +31,7 @@ mod user;
 mod validate;
 mod voice;
 mod watch;
+mod why;
 mod window;
 mod workload;
 
@@ -60,6 +61,7 @@ struct Cli {
 enum Command {
     Run(run::Args),
     Compare(compare::Args),
+    Why(why::Args),
     Reproduce(reproduce::Args),
     Validate(validate::Args),
     Sweep(sweep::Args),
@@ -130,6 +132,7 @@ fn execute(cli: &Cli, typed: &Typed) -> Result<(), Failure> {
     match &cli.command {
         Some(Command::Run(args)) => run::execute(args, typed, voice),
         Some(Command::Compare(args)) => compare::execute(args, typed, voice),
+        Some(Command::Why(args)) => why::execute(args, typed, voice),
         Some(Command::Reproduce(args)) => reproduce::execute(args, voice),
         Some(Command::Validate(args)) => validate::execute(args, voice),
         Some(Command::Sweep(args)) => sweep::execute(args, voice),

@@ -53,6 +53,9 @@ pub struct Args {
     /// latencies: a picture, SVG.
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
+    /// Also sum up what latencies are due to, by the names of the tasks (`schedlab why` explains each).
+    #[arg(long)]
+    why: bool,
 }
 
 /// Formats of traces under the names of their file endings.
@@ -100,7 +103,8 @@ pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> 
     let report = args.report.open(&meant.files)?;
     let picture = args.plot.as_deref().map(|path| open_picture(path, &meant.files)).transpose()?;
     let record = trace.is_some() || report.is_some() || picture.is_some();
-    let experiment = Experiment { record, ..meant.experiment };
+    let why = args.why || meant.experiment.why;
+    let experiment = Experiment { record, why, ..meant.experiment };
     let mut run = experiment.run()?;
     let results = Stream::beside(trace.as_ref().map(|trace| &trace.file));
     if let Some((trace, logged)) = trace.zip(run.logged.as_ref()) {

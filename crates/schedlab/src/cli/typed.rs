@@ -5,8 +5,10 @@ use clap::{ArgMatches, Command};
 use schedlab::Error;
 
 /// What says nothing of what a result says: what it is compared with, and what becomes of the new results.
-const OTHERS: [&str; 19] = [
+const OTHERS: [&str; 24] = [
+    "at",
     "base",
+    "blame",
     "format",
     "full",
     "maximize",
@@ -23,8 +25,11 @@ const OTHERS: [&str; 19] = [
     "subject_to",
     "trace",
     "trace_format",
+    "tries",
     "until",
+    "why",
     "with",
+    "worst",
 ];
 
 /// The options of a command that were typed and say what to run.
@@ -40,6 +45,11 @@ impl Typed {
             |id: &str| !OTHERS.contains(&id) && matches.value_source(id) == Some(ValueSource::CommandLine);
         let typed = command.get_arguments().filter(|option| is_typed(option.get_id().as_str()));
         Typed(typed.filter_map(|option| Some(format!("--{}", option.get_long()?))).collect())
+    }
+
+    /// Without an option that says nothing of a run for this command.
+    pub fn without(&self, option: &str) -> Typed {
+        Typed(self.0.iter().filter(|typed| *typed != option).cloned().collect())
     }
 
     /// Makes sure that none of them says anything of a run, which `result` does itself.

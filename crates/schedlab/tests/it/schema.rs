@@ -21,6 +21,20 @@ const COMMANDS: &[&[&str]] = &[
     &["run", "crates/trace/tests/fixtures/mix-rr.dat"],
     &["compare", "hackbench -g1 -f1 -l5", "--with", "cpus=3", "--repeat", "2"],
     &["compare", "crates/trace/tests/fixtures/mix-rr.dat", "--with", "cpus=3", "--repeat", "1"],
+    &[
+        "compare",
+        "cyclictest -t1 -i1000",
+        "hog",
+        "--why",
+        "--with",
+        "cpus=3",
+        "--repeat",
+        "2",
+        "--for",
+        "20ms",
+    ],
+    &["why", "cyclictest -t1 -i1000", "hog -n 2", "--cpus", "1", "--blame", "--for", "50ms"],
+    &["run", "cyclictest -t1 -i1000", "hog", "--why", "--for", "20ms"],
     &["reproduce", "000", "--quick"],
     &["validate", "guest-6.1/mix-smp2/rr"],
     &["sweep", "demo/kernels.toml", "--folder", concat!(env!("CARGO_TARGET_TMPDIR"), "/schema.sweep")],
@@ -120,11 +134,12 @@ const INHERITS: &str = r#"{
 }"#;
 
 /// Runs whose logs have every kind of event.
-const LOGGED: [&[&str]; 4] = [
+const LOGGED: [&[&str]; 5] = [
     &["rt-migrate -i 1", "make -j2 2", "oltp --clients 1 --time 5ms", "--set", "1ms:NO_RT_PUSH_IPI"],
     &["crates/trace/tests/fixtures/mix-rr.dat", "--for", "300ms"],
     &[INHERITANCE, "--for", "10ms"],
     &["ipi_storm -t 1", "--for", "3ms"],
+    &["hog -n 3", "--group", "web=cpu.max:5000/20000", "--in", "web=hog", "--for", "50ms"],
 ];
 
 /// Looks at every line of logs: what documents they are made of, and the kinds of events.

@@ -10,7 +10,7 @@
 use crate::platform::{Access, Line, Platform};
 use crate::registry::{Feature, RtThrottle, ThrottledCount};
 use crate::rq::RqGuard;
-use crate::{CpuId, Nanos, Prio, Reason, ThisCpu, fair};
+use crate::{CpuId, Event, Nanos, Prio, Reason, ThisCpu, Throttled, fair};
 use alloc::boxed::Box;
 use core::cell::Cell;
 
@@ -111,6 +111,7 @@ pub(super) fn account<P: Platform>(rq: &mut RqGuard<'_, P>, delta: Nanos) {
         // It is not running if throttling was off when the queue's tasks came.
         start_rt_bandwidth(me);
         me.decide(rq.curr, Reason::Throttled);
+        me.event(Event::ThrottleBegins { cpu: rq.cpu, whom: Throttled::RealTime });
         rq.resched();
     }
 }
@@ -192,6 +193,7 @@ async fn do_sched_rt_period_timer<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, p
         count_again(&mut rq);
         let best = rq.rt.active.first();
         me.decide(best.unwrap_or(rq.curr), Reason::Unthrottled);
+        me.event(Event::ThrottleEnds { cpu, whom: Throttled::RealTime });
         // Whoever runs, a deadline task too.
         if best.is_some() {
             rq.resched();

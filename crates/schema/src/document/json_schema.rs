@@ -8,6 +8,7 @@ use crate::comparison::Comparison;
 use crate::recordings::RecordingsComparison;
 use crate::reproduction::Reproduction;
 use crate::validation::Validation;
+use crate::why::WhyResult;
 use crate::{
     ExplainResult, InspectResult, ListResult, LogHead, LogRecord, RunResult, SearchResult, SweepResult,
     TuneResult,
@@ -31,6 +32,7 @@ pub fn all() -> Value {
         root::<RecordingsComparison>(&mut generator),
         root::<ListResult>(&mut generator),
         root::<ExplainResult>(&mut generator),
+        root::<WhyResult>(&mut generator),
         root::<LogHead>(&mut generator),
         root::<LogRecord>(&mut generator),
     ];

@@ -14,7 +14,7 @@ use snapbox::{Data, assert_data_eq};
 
 use crate::{LoadResult, Question, Window, example};
 
-const DOCUMENTS: [Document; 12] = [
+const DOCUMENTS: [Document; 13] = [
     Document { title: "Result of a run", definition: "RunResult", lines: None },
     Document { title: "Answer of a comparison", definition: "Comparison", lines: None },
     Document { title: "Published experiments", definition: "Reproduction", lines: None },
@@ -26,6 +26,7 @@ const DOCUMENTS: [Document; 12] = [
     Document { title: "Two recordings side by side", definition: "RecordingsComparison", lines: None },
     Document { title: "What there is", definition: "ListResult", lines: None },
     Document { title: "All about one name", definition: "ExplainResult", lines: None },
+    Document { title: "Why tasks were late", definition: "WhyResult", lines: None },
     Document { title: "Log of a run", definition: "LogHead", lines: Some("LogRecord") },
 ];
 
@@ -54,6 +55,7 @@ fn fields(schema: &Value) -> Fields {
     fields.see(schema, "RecordingsComparison", &example::recordings());
     fields.see(schema, "ListResult", &example::list());
     fields.see(schema, "ExplainResult", &example::explanation());
+    fields.see(schema, "WhyResult", &example::why());
     let log = example::log();
     fields.see(schema, "LogHead", &log.head);
     log.records.iter().for_each(|record| fields.see(schema, "LogRecord", record));

@@ -28,6 +28,7 @@ pub fn log() -> Log {
         loads: vec!["cyclictest -t1 -p80".to_owned()],
         objects: vec!["barrier 0 parties=2".to_owned()],
         tasks: vec![task],
+        groups: vec![LogGroup { path: "web".to_owned(), tasks: vec![Pid(1000)] }],
     };
     let records = events().into_iter().zip(1..).map(|(event, n)| LogRecord {
         time: Nanos(1_000 * n),
@@ -97,6 +98,11 @@ fn events() -> Vec<LogEvent> {
         SoftirqEntry {},
         SoftirqExit {},
         SchedWakeIdleWithoutIpi { target_cpu: cpu, ipi: ipis[0], noticed: Nanos(9_000) },
+        ThrottleBegins { of_cpu: cpu, budget: LogBudget::RealTime {} },
+        ThrottleEnds { of_cpu: cpu, budget: LogBudget::Group { group: 0 } },
+        Schedule {},
+        IrqEnter { idle_exit: Some(Nanos(900)) },
+        Executes {},
         CacheRefill { from: Some(cpu), cost: Nanos(1_500) },
         Setting { setting: "NO_RT_PUSH_IPI".into() },
     ];

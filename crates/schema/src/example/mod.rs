@@ -7,12 +7,14 @@ mod search;
 mod sweep;
 mod tune;
 pub mod validation;
+mod why;
 
 pub use comparison::{comparison, recordings};
 pub use log::log;
 pub use search::search;
 pub use sweep::sweep;
 pub use tune::tuning;
+pub use why::why;
 
 use std::collections::BTreeMap;
 
@@ -152,6 +154,7 @@ fn experiment() -> ExperimentText {
         tasks: vec!["cc*".to_owned()],
         dumps: vec!["sched_debug@2s".to_owned()],
         check: true,
+        why: true,
         without_fidelity: true,
     }
 }
@@ -331,6 +334,12 @@ pub fn run() -> RunResult {
             ("buddy_last".to_owned(), 670_000),
             ("wakeup: previous CPU is idle".to_owned(), 12_004),
         ]),
+        late_by: vec![crate::why::LateBy {
+            victim: "cyclictest".to_owned(),
+            due_to: "switch".to_owned(),
+            times: 9_000,
+            total_ns: 9_810_000,
+        }],
         dumps: vec![Dump {
             file: "sched_features@1s".to_owned(),
             at_ns: 1_000_000_000,

@@ -124,6 +124,20 @@ pub enum LogEvent {
         /// Why so: `schedlab list decisions` says what each reason means.
         reason: &'static str,
     },
+    /// Tasks of a CPU have used up their time there, and may not run.
+    ThrottleBegins {
+        /// The CPU.
+        of_cpu: CpuId,
+        /// Whose time.
+        budget: LogBudget,
+    },
+    /// They have got more.
+    ThrottleEnds {
+        /// The CPU.
+        of_cpu: CpuId,
+        /// Whose time.
+        budget: LogBudget,
+    },
     /// A CPU has spun for a lock of the kernel, and has it now.
     LockWait {
         /// Which lock.
@@ -176,6 +190,16 @@ pub enum LogEvent {
         #[serde(rename = "noticed_ns")]
         noticed: Nanos,
     },
+    /// A CPU begins to choose whom it executes, which may end with a switch (`schedule()`).
+    Schedule {},
+    /// A CPU takes the interrupts that had to wait, or that wake it up.
+    IrqEnter {
+        /// How long it takes to wake up from idle first, nanoseconds; absent if it was not asleep.
+        #[serde(rename = "idle_exit_ns", skip_serializing_if = "Option::is_none")]
+        idle_exit: Option<Nanos>,
+    },
+    /// Behind a path of the kernel that this log tells of, a CPU executes its task, or idles.
+    Executes {},
     /// The task that is about to execute finds a part of its working set outside the caches.
     CacheRefill {
         /// Where it executed before; absent if nowhere.
@@ -185,9 +209,9 @@ pub enum LogEvent {
         #[serde(rename = "cost_ns")]
         cost: Nanos,
     },
-    /// A setting of the scheduler changes.
+    /// A setting of the scheduler changes, or somebody outside changes a task.
     Setting {
-        /// What changes, as `--set` takes it.
+        /// What changes, as `--set` takes it; of a task: `policy of PID: fifo:50`.
         setting: Box<str>,
     },
 }
@@ -201,6 +225,20 @@ pub struct LogTaskRef {
     /// Its effective priority, as the kernel counts: 0 to 98 real-time (99 minus the user's), 100 to 139
     /// nice -20 to 19, 140 idle.
     pub prio: Prio,
+}
+
+/// Time that tasks of a CPU share. JSON tells the kinds apart by the field `kind`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum LogBudget {
+    /// That of the real-time tasks.
+    RealTime {},
+    /// That of a task group (cpu.max).
+    Group {
+        /// Its place in `groups` of the head, from 0.
+        group: u32,
+    },
 }
 
 /// The state in which a task leaves a CPU, as sched_switch shows it.

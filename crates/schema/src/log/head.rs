@@ -26,6 +26,19 @@ pub struct LogHead {
     pub objects: Vec<String>,
     /// Every task and how it began, by pid.
     pub tasks: Vec<LogTask>,
+    /// Every task group, and who was in it at the end, or when it was gone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<LogGroup>,
+}
+
+/// A task group.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LogGroup {
+    /// Its path, without a slash at the beginning.
+    pub path: String,
+    /// Its own tasks, by pid; those of the groups below it are theirs.
+    pub tasks: Vec<Pid>,
 }
 
 /// How a task began.

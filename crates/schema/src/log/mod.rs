@@ -8,8 +8,8 @@ mod head;
 mod interrupt;
 mod lock;
 
-pub use event::{LogArrival, LogEvent, LogPrevState, LogTaskRef};
-pub use head::{LogHead, LogTask};
+pub use event::{LogArrival, LogBudget, LogEvent, LogPrevState, LogTaskRef};
+pub use head::{LogGroup, LogHead, LogTask};
 pub use interrupt::{LogHeldOff, LogInterrupt, LogIpi};
 pub use lock::LogLock;
 

@@ -40,7 +40,7 @@ impl Hw {
     #[inline(never)]
     pub(super) fn tell(&self, me: ThisCpu<'_, Hw>, event: Event) {
         match event {
-            Event::Decision { .. } => {
+            Event::Decision { .. } | Event::ThrottleBegins { .. } | Event::ThrottleEnds { .. } => {
                 self.note_detail(me.id, || words::log_event(me, event));
             }
             _ => self.note(me.id, || words::log_event(me, event)),
@@ -119,6 +119,23 @@ impl Hw {
         self.note_detail(cpu, || LogEvent::IrqHandlerEntry { irq: self.log_interrupt(irq) });
     }
 
+    /// A CPU begins to take interrupts, and wakes up for that, as long as this takes.
+    #[inline]
+    pub fn note_taking(&self, cpu: CpuId, idle_exit: Option<Nanos>) {
+        if self.recorder.tells_everything() && (self.recorder.was_held_off(cpu) || idle_exit.is_some()) {
+            let idle_exit = idle_exit.map(words::time);
+            self.record(cpu, self.local_now(), LogEvent::IrqEnter { idle_exit });
+        }
+    }
+
+    /// A CPU executes its task, or idles.
+    #[inline]
+    pub fn note_executes(&self, cpu: CpuId) {
+        if self.recorder.tells_everything() && self.recorder.comes_back(cpu) {
+            self.record(cpu, self.local_now(), LogEvent::Executes {});
+        }
+    }
+
     fn log_interrupt(&self, irq: Irq) -> LogInterrupt {
         match irq {
             Irq::Ipi(ipi) => LogInterrupt::Ipi { ipi: words::ipi(ipi) },
@@ -134,7 +151,7 @@ impl Hw {
             Irq::Outside { channel, .. } => LogInterrupt::Message { channel: channel.0 },
             Irq::Served(channel) => LogInterrupt::Device { channel: channel.0 },
             Irq::Softirq(timer) => LogInterrupt::SoftirqTimer { timer },
-            Irq::Settings => LogInterrupt::Settings {},
+            Irq::Settings | Irq::Policy(_) => LogInterrupt::Settings {},
             Irq::Off { source, length } => LogInterrupt::IrqsOff { source, length: words::time(length) },
         }
     }

@@ -17,6 +17,8 @@ pub(crate) enum OneShot {
     Setting(u32),
     /// Random numbers come from another seed, by index.
     Redraw(u32),
+    /// Somebody outside changes a task's policy, by index.
+    Policy(u32),
     /// A message from outside arrives, by index.
     Outside(u32),
     /// A timer expires that raises a soft interrupt, by index.

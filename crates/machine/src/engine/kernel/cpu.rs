@@ -9,6 +9,7 @@ use scheduler::schedule::{Entry, schedule};
 use scheduler::stop::cpu_stopper_thread;
 use scheduler::wakeup::try_to_wake_up;
 use scheduler::{Class, CpuId, Nanos, ThisCpu};
+use schema::LogEvent;
 
 /// The path of one CPU; it never ends, the engine drops it at the end of the run.
 pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
@@ -28,6 +29,7 @@ pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
         let goes_on = if asked == Resched::No { Nanos::NEVER } else { sim.makes_room_in(me, curr, asked) };
         if goes_on == Nanos::ZERO {
             sim.take_the_way(me);
+            sim.hw().note_detail(id, || LogEvent::Schedule {});
             schedule(me, Entry::Preemption).await;
             continue;
         }
@@ -43,10 +45,13 @@ pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
         if curr == idle {
             sim.idle(me).await;
         } else if me.task(curr).class.get() == Class::Stop {
+            sim.hw().note_executes(id);
             cpu_stopper_thread(me).await;
         } else if parks_on_return(me, curr) && sim.is_in_user_space(curr) {
+            sim.hw().note_detail(id, || LogEvent::Schedule {});
             schedule(me, Entry::Park).await;
         } else {
+            sim.hw().note_executes(id);
             sim.keep_ticking(id);
             let rest = match sim.next(me, curr) {
                 Next::Follow(rest) => rest,
@@ -60,7 +65,10 @@ pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
             };
             match rest {
                 Rest::Nothing => {}
-                Rest::Sleep => schedule(me, Entry::Call).await,
+                Rest::Sleep => {
+                    sim.hw().note_detail(id, || LogEvent::Schedule {});
+                    schedule(me, Entry::Call).await;
+                }
                 Rest::Wake { task, flags } => {
                     try_to_wake_up(me, task, flags).await;
                 }
@@ -75,6 +83,7 @@ impl Sim {
     async fn idle(&self, me: ThisCpu<'_, Hw>) {
         let hw = self.hw();
         let cpu = hw.cpu(me.id);
+        hw.note_executes(me.id);
         cpu.ready_at.set(hw.local_now());
         hw.debt.set(Nanos::ZERO);
         cpu.polling.set(hw.idle_monitor.sees_writes());

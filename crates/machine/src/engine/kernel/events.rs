@@ -4,7 +4,8 @@ use super::sim::Sim;
 use crate::engine::hardware::{Irq, Mode, OneShot, Source};
 use crate::objects::ChannelId;
 use crate::outcome::RunError;
-use crate::setup::{Arrival, Outside};
+use crate::setup::{Arrival, Outside, TimedPolicy};
+use crate::step_text::policy_text;
 use crate::told::ToldMessage;
 use scheduler::registry::IdleTick;
 use scheduler::{Class, CpuId, Nanos, TaskId, TaskState};
@@ -129,6 +130,14 @@ impl Sim {
                 self.hw().redraw(seed);
                 self.user.redraw(seed, &self.k);
                 None
+            }
+            OneShot::Policy(index) => {
+                let TimedPolicy { pid, policy, .. } = self.surroundings.policies[index as usize];
+                let changes = || LogEvent::Setting {
+                    setting: format!("policy of {}: {}", pid.0, policy_text(policy)).into(),
+                };
+                self.hw().note_detail(CpuId(0), changes);
+                self.hw().raise(CpuId(0), Irq::Policy(index))
             }
             OneShot::Snapshot => {
                 self.observed.snapshots.begin(self.view(), self.hw().now.get());

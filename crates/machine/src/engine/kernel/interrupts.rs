@@ -5,7 +5,7 @@ use super::sim::Sim;
 use crate::engine::hardware::{Hw, Irq, Softirq};
 use crate::engine::record::words;
 use crate::engine::userland::sched_calls;
-use crate::setup::Arrival;
+use crate::setup::{Arrival, TimedPolicy};
 use crate::told::ToldMessage;
 use scheduler::dl::dl_timer;
 use scheduler::fair::{nohz_csd_func, unthrottle_called};
@@ -25,9 +25,9 @@ impl Sim {
     /// Serves what is pending, and what becomes pending meanwhile.
     pub async fn interrupts(&self, me: ThisCpu<'_, Hw>) {
         let costs = &self.hw().spec.costs;
-        if self.hw().cpu(me.id).halted.take() {
-            self.hw().charge_ns(costs.idle_exit);
-        }
+        let idle_exit = self.hw().cpu(me.id).halted.take().then_some(costs.idle_exit);
+        self.hw().note_taking(me.id, idle_exit);
+        self.hw().charge_ns(idle_exit.unwrap_or_default());
         if let Some(ipi) = self.only_a_notice(me.id) {
             // Interrupts that come while it is acted upon are served as such, after it.
             self.hw().note_served(me.id, Irq::Notice(ipi));
@@ -79,6 +79,7 @@ impl Sim {
                     self.raise_softirq(me.id, timer);
                 }
                 Irq::Settings => rt::rules_changed(me).await,
+                Irq::Policy(index) => self.policy_changes(me, index).await,
                 Irq::RtPeriod => {
                     if let Some(again) = rt::sched_rt_period_timer(me).await {
                         self.hw().start_rt_period_timer(again);
@@ -159,6 +160,15 @@ impl Sim {
             return;
         }
         wake_up_new_task_on(me, task, cpu).await;
+    }
+
+    /// Somebody outside gives a task another policy, if it is there.
+    async fn policy_changes(&self, me: ThisCpu<'_, Hw>, index: u32) {
+        let TimedPolicy { pid, policy, .. } = self.surroundings.policies[index as usize];
+        let target = self.user.tasks.known(&self.k).find(|p| self.k.task(*p).pid.get() == pid);
+        if let Some(target) = target {
+            sched_calls::set_policy(self.caller(me, target), target, policy).await;
+        }
     }
 
     /// Those that were waiting when the tick began; its interrupt may have waited for a while, in which more

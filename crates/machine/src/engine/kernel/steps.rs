@@ -164,7 +164,10 @@ impl Sim {
                 self.observed.task_exits(self.view(), p);
                 self.k.tasks.reap(p);
             }
-            Slow::Yield => sched_yield(me).await,
+            Slow::Yield => {
+                self.hw().note_detail(me.id, || LogEvent::Schedule {});
+                sched_yield(me).await;
+            }
             Slow::SetPolicy { target, policy } => sched_calls::set_policy(call, target, policy).await,
             Slow::SetNice { target, nice } => sched_calls::set_nice(call, target, nice).await,
             Slow::SetSlice { runtime } => sched_setattr_runtime(me, p, runtime).await,

@@ -42,6 +42,10 @@ struct OfCpu {
     switches: Cell<u64>,
     /// Who runs on it, as far as the log knows.
     running: Cell<schema::Pid>,
+    /// Behind what the log has told of it last, it is to be told when its task goes on.
+    is_away: Cell<bool>,
+    /// An interrupt waits, as the log has told.
+    is_held_off: Cell<bool>,
     idle: IdleClock,
 }
 
@@ -120,13 +124,32 @@ impl Recorder {
 
     /// Writes a record of the log.
     pub fn record(&self, cpu: CpuId, time: Nanos, in_interrupt: bool, event: LogEvent) {
-        let running = &self.cpus[cpu.index()].running;
-        let pid = running.get();
-        if let LogEvent::SchedSwitch { next, .. } = &event {
-            running.set(next.pid);
+        let of_cpu = &self.cpus[cpu.index()];
+        let pid = of_cpu.running.get();
+        match &event {
+            LogEvent::SchedSwitch { next, .. } => {
+                of_cpu.running.set(next.pid);
+                of_cpu.is_away.set(true);
+            }
+            LogEvent::Schedule {} | LogEvent::IrqHandlerEntry { .. } | LogEvent::SoftirqEntry {} => {
+                of_cpu.is_away.set(true);
+            }
+            LogEvent::IrqRaise { held_off: Some(_), .. } => of_cpu.is_held_off.set(true),
+            _ => {}
         }
         let (time, cpu) = (words::time(time), words::cpu(cpu));
         self.log.borrow_mut().push(LogRecord { time, cpu, pid, in_interrupt, event });
+    }
+
+    /// Whether a CPU that executes its task now has to be told of: it has not done so since something else
+    /// was told. It is taken to be told.
+    pub fn comes_back(&self, cpu: CpuId) -> bool {
+        self.cpus[cpu.index()].is_away.replace(false)
+    }
+
+    /// Whether an interrupt that the CPU takes now had to wait.
+    pub fn was_held_off(&self, cpu: CpuId) -> bool {
+        self.cpus[cpu.index()].is_held_off.replace(false)
     }
 
     /// A task has this pid from now on.

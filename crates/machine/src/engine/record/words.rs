@@ -3,8 +3,8 @@
 use crate::setup::Arrival;
 use crate::told::ToldMessage;
 use scheduler::platform::{Ipi, Platform};
-use scheduler::{Event, Nanos, Prio, SwitchState, TaskId, ThisCpu};
-use schema::{LogArrival, LogEvent, LogIpi, LogPrevState, LogTaskRef};
+use scheduler::{Event, Nanos, Prio, SwitchState, TaskId, ThisCpu, Throttled};
+use schema::{LogArrival, LogBudget, LogEvent, LogIpi, LogPrevState, LogTaskRef};
 
 /// How the log tells an event of the scheduler.
 pub(crate) fn log_event<P: Platform>(me: ThisCpu<'_, P>, event: Event) -> LogEvent {
@@ -30,6 +30,12 @@ pub(crate) fn log_event<P: Platform>(me: ThisCpu<'_, P>, event: Event) -> LogEve
             runtime: time(runtime),
             vruntime_ns: vruntime.cast_signed(),
         },
+        Event::ThrottleBegins { cpu: of, whom } => {
+            LogEvent::ThrottleBegins { of_cpu: cpu(of), budget: budget(whom) }
+        }
+        Event::ThrottleEnds { cpu: of, whom } => {
+            LogEvent::ThrottleEnds { of_cpu: cpu(of), budget: budget(whom) }
+        }
         Event::Decision { task, reason } => LogEvent::Decision { of: of(task), reason: reason.name() },
     }
 }
@@ -75,6 +81,14 @@ pub(crate) fn pid(pid: scheduler::Pid) -> schema::Pid {
 /// A time, or a span of it.
 pub(crate) fn time(time: Nanos) -> schema::Nanos {
     schema::Nanos(time.0)
+}
+
+fn budget(whom: Throttled) -> LogBudget {
+    match whom {
+        Throttled::RealTime => LogBudget::RealTime {},
+        // The setup's first group is the kernel's second, behind the root.
+        Throttled::Group(group) => LogBudget::Group { group: group.0.saturating_sub(1) },
+    }
 }
 
 fn prio(prio: Prio) -> schema::Prio {

@@ -8,6 +8,7 @@ use crate::outcome::RunError;
 use scheduler::schedule::{Entry, schedule, set_current_state};
 use scheduler::wakeup::{WakeFlags, try_to_wake_up};
 use scheduler::{TaskId, TaskState, ThisCpu};
+use schema::LogEvent;
 
 /// The task that takes a step, the CPU on which it runs, and the tasks beside it: all that an object of the
 /// kernel has to know of its callers.
@@ -55,6 +56,7 @@ impl<'s> Caller<'s> {
 
     /// Leaves the CPU, unless it has been woken since its state said that it sleeps.
     pub async fn schedule(self) {
+        self.hw().note_detail(self.me.id, || LogEvent::Schedule {});
         schedule(self.me, Entry::Call).await;
     }
 

@@ -231,6 +231,7 @@ impl Processes {
             }
         }
         self.live.set(self.live.get() - 1);
+        call.hw().note_detail(me.id, || LogEvent::Schedule {});
         do_exit(me).await;
     }
 }

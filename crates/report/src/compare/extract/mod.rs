@@ -5,7 +5,8 @@ mod groups;
 mod machine;
 mod tasks;
 
-use schema::{Figure, Figures, Fold, Measurement, RunResult};
+use schema::why::LateBy;
+use schema::{Better, Figure, Figures, Fold, Measurement, RunResult};
 
 /// All figures of a run that can be compared. Runs of the same loads give the same list, except for figures
 /// that a run may lack (the time of a load that did not finish) and for tasks that only one of them has.
@@ -20,7 +21,16 @@ pub fn measure(run: &RunResult) -> Vec<Measurement> {
     tasks::measure_classes(run, &mut figures);
     machine::measure(run, &mut figures);
     tasks::measure_names(run, &mut figures);
+    late_by(run, &mut figures);
     figures.into_list()
+}
+
+/// What latencies are due to.
+fn late_by(run: &RunResult, figures: &mut Figures) {
+    for LateBy { victim, due_to, total_ns, .. } in &run.late_by {
+        figures.group(&format!("late_by.{victim}"), &format!("{victim} late by"));
+        figures.nanos(due_to, due_to, Better::Lower, *total_ns);
+    }
 }
 
 /// Those that are metrics by themselves, in their order, of all parts together.

@@ -95,6 +95,11 @@ fn tell<'m>(builder: &mut Builder, record: &LogRecord, meaning: &impl Fn(&str) -
         | LogEvent::Message { .. }
         | LogEvent::IpiSend { .. }
         | LogEvent::SchedWakeIdleWithoutIpi { .. }
+        | LogEvent::ThrottleBegins { .. }
+        | LogEvent::ThrottleEnds { .. }
+        | LogEvent::Schedule {}
+        | LogEvent::IrqEnter { .. }
+        | LogEvent::Executes {}
         | LogEvent::CacheRefill { .. } => {}
     }
 }

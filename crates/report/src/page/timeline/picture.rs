@@ -87,8 +87,9 @@ impl Timeline {
         let per_column = (self.length_ns as f64 / COLUMNS as f64).max(f64::MIN_POSITIVE);
         for slice in slices.iter().filter(|slice| is_meant(slice.what)) {
             let [from, to] = [slice.from_ns, slice.to_ns].map(|time| time as f64 / per_column);
-            for column in from as usize..(to.ceil() as usize).min(COLUMNS) {
-                columns[column] += to.min(column as f64 + 1.0) - from.max(column as f64);
+            let reached = columns.iter_mut().enumerate().take(to.ceil() as usize).skip(from as usize);
+            for (column, part) in reached {
+                *part += to.min(column as f64 + 1.0) - from.max(column as f64);
             }
         }
         columns

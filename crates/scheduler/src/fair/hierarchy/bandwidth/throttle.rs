@@ -13,7 +13,7 @@ use crate::platform::Platform;
 use crate::registry::BwThrottle;
 use crate::rq::RqGuard;
 use crate::task::Task;
-use crate::{CpuId, GroupId, Nanos, Policy, Scheduler, TaskId, ThisCpu, dl, fair};
+use crate::{CpuId, Event, GroupId, Nanos, Policy, Scheduler, TaskId, ThisCpu, Throttled, dl, fair};
 
 /// Whether a fair task of a CPU counts nowhere: it is parked, or below a frozen queue there.
 #[inline]
@@ -96,6 +96,7 @@ pub(super) fn throttle<P: Platform>(rq: &mut RqGuard<'_, P>, unit: BwThrottle) {
         own.stops_since.set(Some(now));
     }
     own.unit.set(Some(unit));
+    me.event(Event::ThrottleBegins { cpu: rq.cpu, whom: Throttled::Group(group) });
     pool.throttled.borrow_mut().push_back(rq.cpu);
     let frozen = u32::from(unit == BwThrottle::Entity);
     each_below(rq, group, &|other, queue| {
@@ -192,6 +193,7 @@ pub(super) fn unthrottle<P: Platform>(rq: &mut RqGuard<'_, P>, group: GroupId) {
     let pool = me.k.groups.get(group).pool.as_ref().expect("only a group with a limit is throttled");
     let own = &me.group_queue(group, cpu).bandwidth;
     let Some(unit) = own.unit.take() else { return };
+    me.event(Event::ThrottleEnds { cpu, whom: Throttled::Group(group) });
     pool.throttled.borrow_mut().retain(|other| *other != cpu);
     if let Some(since) = own.stops_since.take() {
         pool.count(|counts| counts.throttled_time += now.saturating_sub(since));

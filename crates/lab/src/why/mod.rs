@@ -1,0 +1,126 @@
+//! Why tasks were late: an experiment is run with its log, and its wakeups are explained.
+
+mod remedies;
+
+use crate::error::Error;
+use crate::experiment::Experiment;
+use remedies::{Late, remedies};
+use report::why::{Blamed, Wakeups};
+use scheduler::{Nanos, Reason};
+use schema::WhySchema;
+use schema::why::{Blame, Explanation, LateBy, WhyResult};
+use std::collections::BTreeSet;
+use suggest::suggest;
+use workload::replay::TaskSelector;
+
+/// What is asked of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Question {
+    /// So many wakeups are explained, those with the longest latencies.
+    pub worst: usize,
+    /// Those only that are on their way at this time of the run.
+    pub at: Option<Nanos>,
+    /// Of so many of them it is tried what would have helped: each try is a run.
+    pub tries: usize,
+    /// Whether to sum up what all wakeups are due to.
+    pub blame: bool,
+}
+
+impl Default for Question {
+    fn default() -> Question {
+        Question { worst: 5, at: None, tries: 0, blame: false }
+    }
+}
+
+/// Runs an experiment and explains the wakeups of its tasks ([`Experiment::tasks`]; all, if it names none).
+///
+/// # Errors
+/// Those of a run; a task that there is not, a time at which none of them is on its way, no wakeups at all.
+pub fn why(experiment: &Experiment, question: Question) -> Result<WhyResult, Error> {
+    let recorded =
+        Experiment { record: true, why: false, fidelity: false, tasks: Vec::new(), ..experiment.clone() };
+    let run = recorded.run()?;
+    let log = run.logged.ok_or(Error::NoWakeups)?.log;
+    let named = names(&log);
+    if let Some(whom) =
+        experiment.tasks.iter().find(|whom| !named.iter().any(|(pid, comm)| whom.matches(*pid, comm)))
+    {
+        let comms = named.iter().map(|(_, comm)| comm.as_str());
+        let nearest = suggest(&whom.word(), comms).map(str::to_owned);
+        return Err(Error::NotInRun { whom: whom.clone(), nearest });
+    }
+    let wakeups = Wakeups::of(&log, |pid, comm| is_meant(&experiment.tasks, pid.0.unsigned_abs(), comm));
+    if wakeups.is_empty() {
+        return Err(Error::NoWakeups);
+    }
+    let numbers = match question.at {
+        None => wakeups.worst(question.worst),
+        Some(at) => on_their_way(&wakeups, at, question.worst)?,
+    };
+    let explain = |number: &usize| wakeups.explain(*number, meaning);
+    let mut explanations: Vec<Explanation> = numbers.iter().map(explain).collect();
+    for (one, number) in explanations.iter_mut().zip(&numbers).take(question.tries) {
+        let alike = Wakeups::of(&log, |_, comm| comm == &*one.task.comm);
+        let late = Late { run: &run.result, one, nth: wakeups.nth_of_its_task(*number), alike: &alike };
+        one.remedies = Some(remedies(&recorded, &late));
+    }
+    let mut blamed = Blamed::default();
+    if question.blame {
+        (0..wakeups.len()).for_each(|number| blamed.add(&wakeups.explain(number, meaning)));
+    }
+    Ok(WhyResult {
+        schema: WhySchema,
+        command: None,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        experiment: experiment.text(),
+        recording: None,
+        wakeups: wakeups.len() as u64,
+        explanations,
+        blame: blamed.finish(),
+        notes: run.result.notes,
+    })
+}
+
+/// What the latencies of these tasks, or of all, are due to in a run.
+pub(crate) fn late_by(log: &schema::Log, tasks: &[TaskSelector]) -> Vec<LateBy> {
+    let wakeups = Wakeups::of(log, |pid, comm| is_meant(tasks, pid.0.unsigned_abs(), comm));
+    let mut blamed = Blamed::default();
+    (0..wakeups.len()).for_each(|number| blamed.add(&wakeups.explain(number, meaning)));
+    let of = |Blame { victim, rows, .. }: Blame| {
+        rows.into_iter().map(move |row| LateBy {
+            victim: victim.to_string(),
+            due_to: row.due_to,
+            times: row.times,
+            total_ns: row.all.0,
+        })
+    };
+    blamed.finish().into_iter().flat_map(of).collect()
+}
+
+/// The worst of those that are on their way at a time.
+fn on_their_way(wakeups: &Wakeups, at: Nanos, worst: usize) -> Result<Vec<usize>, Error> {
+    let there: BTreeSet<usize> = wakeups.at(schema::Nanos(at.0)).into_iter().collect();
+    if there.is_empty() {
+        let nearest = wakeups.nearest(schema::Nanos(at.0)).map(|nearest| Nanos(nearest.0));
+        return Err(Error::NobodyOnTheWay { at, nearest: nearest.unwrap_or_default() });
+    }
+    Ok(wakeups.worst(wakeups.len()).into_iter().filter(|number| there.contains(number)).take(worst).collect())
+}
+
+fn is_meant(tasks: &[TaskSelector], pid: u32, comm: &str) -> bool {
+    tasks.is_empty() || tasks.iter().any(|whom| whom.matches(pid, comm))
+}
+
+/// Every task of a log with its names.
+fn names(log: &schema::Log) -> BTreeSet<(u32, String)> {
+    let named = log.records.iter().filter_map(|record| match &record.event {
+        schema::LogEvent::Comm { of, comm } => Some((of.0.unsigned_abs(), comm.to_string())),
+        _ => None,
+    });
+    named.collect()
+}
+
+/// What a decision means, by its name.
+fn meaning(name: &str) -> &'static str {
+    Reason::ALL.iter().find(|reason| reason.name() == name).map_or("", |reason| reason.meaning())
+}

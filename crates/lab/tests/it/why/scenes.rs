@@ -1,0 +1,366 @@
+//! One scene for each kind of cause: who is to blame, and for how long, is known beforehand.
+
+use super::scene::{BEGIN, Scene, fifo, ms, us};
+use lab::machine::{
+    ChannelSpec, GroupSpec, IrqOff, MachineSpec, MutexKind, QuotaSpec, SoftirqSpec, SoftirqTally, Spread,
+    Step,
+};
+use scheduler::{CpuId, CpuMask, DlParams, MutexId, Nanos, Policy};
+use schema::why::{Budget, Cause, Due, HeldMutex, IrqsOffPath, Precedence, WhyTask};
+use schema::{LogInterrupt, LogLock, Pid, Prio};
+
+fn who(number: i32, comm: &str, prio: i16) -> WhyTask {
+    WhyTask { pid: Pid(lab::machine::FIRST_PID + number), comm: comm.into(), prio: Prio(prio) }
+}
+
+/// Sleeps until then.
+fn sleeper(at: Nanos) -> [Step; 1] {
+    [Step::SleepUntil(at)]
+}
+
+#[test]
+fn the_timers_slack() {
+    let mut scene = Scene::new(1);
+    scene.task("late", Policy::Normal, sleeper(BEGIN), |task| task.timer_slack = us(50));
+    assert_eq!(scene.causes("late"), [(Cause::TimerLate {}, 50_000)]);
+}
+
+#[test]
+fn nothing_at_all() {
+    let mut scene = Scene::new(1);
+    scene.on(0, "punctual", fifo(50), sleeper(BEGIN));
+    let explained = scene.explain("punctual");
+    assert_eq!((explained.len(), explained[0].latency.0, explained[0].stretches.len()), (1, 0, 0));
+    assert_eq!(explained[0].due, Due::Timer {});
+}
+
+/// A task whose timer expires while the CPU, for 50 us more, does what costs 100 us from `BEGIN` on.
+fn held_off(price: impl FnOnce(&mut MachineSpec), first: [Step; 2]) -> Vec<(Cause, u64)> {
+    let mut scene = Scene::new(1);
+    price(&mut scene.spec);
+    scene.on(0, "first", fifo(50), first);
+    scene.on(0, "second", fifo(60), sleeper(BEGIN + us(50)));
+    scene.causes("second")
+}
+
+#[test]
+fn interrupts_off_in_a_system_call() {
+    let sleeps = [Step::SpinUntil(BEGIN), Step::SleepFor(ms(5))];
+    let causes = held_off(|spec| spec.costs.syscall = us(100), sleeps);
+    let off = Cause::InterruptsOff { path: IrqsOffPath::Kernel, during: Some(who(0, "first", 49)) };
+    assert_eq!(causes[0], (off, 50_000), "{causes:#?}");
+}
+
+#[test]
+fn interrupts_off_while_the_cpu_switches() {
+    let sleeps = [Step::SpinUntil(BEGIN), Step::SleepFor(ms(5))];
+    let causes = held_off(|spec| spec.costs.context_switch = us(100), sleeps);
+    let off = Cause::InterruptsOff { path: IrqsOffPath::Schedule, during: None };
+    assert_eq!(causes, [(off, 50_000), (Cause::Switch {}, 100_000)]);
+}
+
+#[test]
+fn another_interrupt() {
+    let causes = held_off(|spec| spec.costs.timer_expiry = us(100), [Step::SleepUntil(BEGIN), Step::Exit]);
+    let other = Cause::Interrupt { irq: Some(LogInterrupt::Timer { pid: Pid(lab::machine::FIRST_PID) }) };
+    assert_eq!(causes, [(other, 50_000), (Cause::WakePath {}, 100_000)]);
+}
+
+#[test]
+fn the_machines_noise() {
+    let mut scene = Scene::new(1);
+    let length = Spread::Constant(us(200));
+    scene.spec.noise.irq_off.push(IrqOff { what: "driver".into(), per_second_per_cpu: 1_000, length });
+    scene.on(0, "victim", fifo(50), (1..90).map(|n| Step::SleepUntil(ms(n))));
+    let off = Cause::InterruptsOff { path: IrqsOffPath::Noise, during: None };
+    let explained = scene.explain("victim");
+    let met: Vec<u64> = explained
+        .iter()
+        .flat_map(|one| &one.stretches)
+        .map(|one| {
+            assert_eq!(one.cause, off);
+            one.length().0
+        })
+        .collect();
+    assert!(met.len() > 5 && met.iter().all(|length| *length <= 400_000), "{met:?}");
+    assert!(explained.iter().any(|one| one.stretches.is_empty()), "and some are not met");
+}
+
+#[test]
+fn a_soft_interrupt() {
+    let mut scene = Scene::new(1);
+    let (at, every, work) = (ms(1), ms(50), us(500));
+    scene.setup.softirq(SoftirqSpec { cpu: CpuId(0), at, every, work, tally: SoftirqTally::default() });
+    scene.on(0, "victim", fifo(50), sleeper(BEGIN));
+    assert_eq!(scene.causes("victim"), [(Cause::Softirq {}, 200_000)]);
+}
+
+#[test]
+fn locks_of_run_queues() {
+    let channel_of = |scene: &mut Scene, waker: u16, at: Nanos| {
+        let room = ChannelSpec::new(1);
+        let channel = scene.setup.channel(room);
+        scene.on(0, &format!("reader{waker}"), fifo(50), [Step::Receive(channel)]);
+        scene.on(waker, "waker", fifo(50), [Step::SpinUntil(at), Step::Send(channel)]);
+    };
+    let make = || {
+        let mut scene = Scene::new(4);
+        scene.spec.costs.enqueue = us(50);
+        scene.on(0, "busy", Policy::Normal, [Step::SpinUntil(ms(3))]);
+        for (waker, at) in [(1, BEGIN), (2, BEGIN + us(10)), (3, BEGIN + us(20))] {
+            channel_of(&mut scene, waker, at);
+        }
+        scene
+    };
+    let wait = |waiters, of| Cause::LockWait {
+        lock: LogLock::Rq { cpu: schema::CpuId(0) },
+        holder: schema::CpuId(1),
+        on_behalf_of: Some(who(of, "waker", 49)),
+        waiters,
+    };
+    assert_eq!(make().causes("reader2")[0], (wait(0, 2), 40_000));
+    assert_eq!(make().causes("reader3")[0], (wait(1, 2), 80_000));
+}
+
+/// A victim that should run after a millisecond of one that runs for two.
+fn behind(policy: Policy, victim: Policy) -> Vec<(Cause, u64)> {
+    let mut scene = Scene::new(1);
+    scene.on(0, "victim", victim, sleeper(us(2_300)));
+    scene.on(0, "runs", policy, [Step::SleepUntil(BEGIN), Step::SpinUntil(us(3_300))]);
+    scene.causes("victim")
+}
+
+fn deadline(runtime: Nanos, deadline: Nanos) -> Policy {
+    Policy::Deadline(DlParams::new(runtime, deadline, ms(50)).expect("legal"))
+}
+
+#[test]
+fn a_running_task_goes_before() {
+    let running = |prio, precedence| Cause::Running {
+        task: who(1, "runs", prio),
+        since: schema::Nanos(1_300_000),
+        precedence,
+    };
+    let cases = [
+        (fifo(60), fifo(50), 39, Precedence::HigherPriority),
+        (fifo(50), fifo(50), 49, Precedence::SamePriority),
+        (fifo(50), Policy::Normal, 49, Precedence::Class),
+        (deadline(ms(10), ms(20)), fifo(99), -1, Precedence::Class),
+        (deadline(ms(10), ms(20)), deadline(ms(10), ms(40)), -1, Precedence::EarlierDeadline),
+    ];
+    for (runs, victim, prio, precedence) in cases {
+        assert_eq!(behind(runs, victim), [(running(prio, precedence), 1_000_000)], "{precedence:?}");
+    }
+    assert_eq!(behind(fifo(50), fifo(60)), [], "it is preempted");
+}
+
+#[test]
+fn a_fair_task_that_is_not_to_be_preempted() {
+    let mut scene = Scene::new(1);
+    scene.settings.push("NO_WAKEUP_PREEMPTION");
+    scene.on(0, "victim", Policy::Normal, sleeper(us(2_200)));
+    scene.on(0, "hog", Policy::Normal, [Step::SpinUntil(us(2_500)), Step::Exit]);
+    let causes = scene.causes("victim");
+    let Cause::Running { task, precedence: Precedence::Fair, .. } = &causes[0].0 else {
+        panic!("{causes:?}")
+    };
+    assert_eq!((&*task.comm, causes.len(), causes[0].1), ("hog", 1, 300_000));
+}
+
+#[test]
+fn a_task_in_the_kernel_that_does_not_make_room() {
+    let mut scene = Scene::new(1);
+    scene.on(0, "victim", fifo(50), sleeper(ms(2)));
+    scene.on(0, "syscall", Policy::Normal, [Step::KernelCompute(ms(5))]);
+    let causes = scene.causes("victim");
+    let Cause::Running { task, precedence: Precedence::NotPreempted, .. } = &causes[0].0 else {
+        panic!("{causes:?}")
+    };
+    assert_eq!((&*task.comm, causes.len(), causes[0].1), ("syscall", 1, 3_000_000));
+}
+
+#[test]
+fn the_switch_and_what_leads_to_it() {
+    let mut scene = Scene::new(1);
+    scene.spec.costs.context_switch = us(10);
+    scene.spec.costs.idle_exit = us(20);
+    scene.spec.costs.irq_entry = us(3);
+    scene.on(0, "victim", fifo(50), sleeper(BEGIN));
+    let expected = [(Cause::IdleExit {}, 20_000), (Cause::WakePath {}, 3_000), (Cause::Switch {}, 10_000)];
+    assert_eq!(scene.causes("victim"), expected);
+}
+
+#[test]
+fn an_interrupt_on_its_way_to_an_idle_cpu() {
+    let mut scene = Scene::new(2);
+    scene.spec.costs.ipi.shared_cache = us(3);
+    let channel = scene.setup.channel(ChannelSpec::new(1));
+    scene.on(0, "reader", fifo(50), [Step::Receive(channel)]);
+    scene.on(1, "waker", fifo(50), [Step::SpinUntil(BEGIN), Step::Send(channel)]);
+    let explained = scene.explain("reader");
+    assert_eq!(explained[0].due, Due::Task { by: who(1, "waker", 49) });
+    let causes: Vec<_> =
+        explained[0].stretches.iter().map(|one| (one.cause.clone(), one.length().0)).collect();
+    assert_eq!(causes, [(Cause::InFlight { from: schema::CpuId(1) }, 3_000)]);
+}
+
+#[test]
+fn what_the_caches_have_lost_comes_behind_the_latency() {
+    let mut scene = Scene::new(2);
+    scene.spec.cache.refill_ps_per_byte = 1_000;
+    scene.task("victim", fifo(50), [Step::SleepUntil(BEGIN), Step::Compute(us(1))], |task| {
+        task.working_set_bytes = 2_000;
+        task.cpus = Some(CpuMask::single(CpuId(0)));
+    });
+    let explained = scene.explain("victim");
+    assert_eq!(explained[0].latency.0, 0);
+    // All of it was fetched before the sleep, by a task that did not compute: 2000 bytes, a nanosecond each.
+    let afterwards = &explained[0].afterwards;
+    let refill = Cause::CacheRefill { from: Some(schema::CpuId(0)) };
+    assert_eq!(
+        afterwards.iter().map(|one| (one.cause.clone(), one.length().0)).collect::<Vec<_>>(),
+        [(refill, 2_000)]
+    );
+}
+
+/// A low task has a mutex, a middle one runs, a high one wants the mutex.
+fn inversion(kind: MutexKind) -> Vec<(Cause, u64)> {
+    let mut scene = Scene::new(1);
+    let m: MutexId = scene.setup.mutex("m", kind);
+    let low = [Step::SleepUntil(us(1_100)), Step::Lock(m), Step::Compute(us(1_000)), Step::Unlock(m)];
+    scene.on(0, "low", fifo(10), low);
+    scene.on(0, "middle", fifo(20), [Step::SleepUntil(us(1_500)), Step::Compute(ms(2))]);
+    scene.on(0, "high", fifo(30), [Step::SleepUntil(us(1_300)), Step::Lock(m), Step::Unlock(m)]);
+    let explained = scene.explain("high");
+    let waited = explained.iter().find(|one| one.due == Due::Mutex { mutex: "m".into() });
+    let waited = waited.expect("it waited for m");
+    waited.stretches.iter().map(|one| (one.cause.clone(), one.length().0)).collect()
+}
+
+#[test]
+fn a_mutex_whose_owner_is_kept_from_running() {
+    let held = |prio, boosted, behind| Cause::Mutex {
+        chain: vec![HeldMutex { mutex: "m".into(), owner: Some(who(0, "low", prio)), boosted }],
+        behind,
+    };
+    // Low has had the mutex for 200 us when high comes, and goes on with it for 800 us.
+    let plain = inversion(MutexKind::Plain);
+    let expected = [
+        (held(89, false, None), 200_000),
+        (held(89, false, Some(who(1, "middle", 79))), 2_000_000),
+        (held(89, false, None), 600_000),
+    ];
+    assert_eq!(plain, expected);
+    let pi = inversion(MutexKind::Pi);
+    assert_eq!(pi, [(held(69, true, None), 800_000)]);
+}
+
+#[test]
+fn real_time_tasks_that_have_used_up_their_time() {
+    let mut scene = Scene::new(1);
+    scene.settings = vec!["sched_rt_period_us=10000", "sched_rt_runtime_us=5000"];
+    scene.on(0, "hog", fifo(50), [Step::Compute(ms(8))]);
+    scene.on(0, "fair", Policy::Normal, [Step::Compute(ms(50))]);
+    scene.on(0, "victim", fifo(60), sleeper(us(7_300)));
+    let causes = scene.causes("victim");
+    let Cause::Throttled { budget: Budget::RealTime {}, until: Some(until) } = causes[0].0 else {
+        panic!("{causes:?}")
+    };
+    assert_eq!((until.0, causes.len(), causes[0].1), (10_000_000, 1, 2_700_000));
+}
+
+#[test]
+fn a_deadline_task_that_comes_behind_its_deadline() {
+    let mut scene = Scene::new(1);
+    let policy = Policy::Deadline(DlParams::new(ms(5), ms(20), ms(50)).expect("legal"));
+    scene.on(0, "victim", policy, [Step::Compute(ms(3)), Step::SleepUntil(us(30_300)), Step::Compute(ms(1))]);
+    let causes = scene.causes("victim");
+    let Cause::Throttled { budget: Budget::Deadline {}, until: Some(until) } = causes[0].0 else {
+        panic!("{causes:?}")
+    };
+    assert_eq!((until.0, causes.len(), causes[0].1), (50_000_000, 1, 19_700_000));
+}
+
+#[test]
+fn a_group_that_has_used_up_its_limit() {
+    for kernel in ["6.1", "7.1"] {
+        let mut scene = Scene::new(1);
+        scene.kernel = kernel;
+        let quota = Some(QuotaSpec { quota: ms(5), period: ms(20), burst: Nanos::ZERO });
+        let web = scene.setup.group(GroupSpec { quota, ..GroupSpec::new("web") });
+        scene.task("hog", Policy::Normal, [Step::Compute(ms(50))], |task| task.group = Some(web));
+        scene.task("victim", Policy::Normal, sleeper(us(10_300)), |task| task.group = Some(web));
+        let causes = scene.causes("victim");
+        let Cause::Throttled { budget: Budget::Group { group: Some(group) }, until: Some(until) } =
+            &causes[0].0
+        else {
+            panic!("{kernel}: {causes:#?}")
+        };
+        // The period begins at some time; the victim wakes 10.3 ms after the start, and waits for the next.
+        assert_eq!((&**group, causes[0].1), ("web", until.0 - 10_300_000), "{kernel}");
+        assert!(until.0 < 30_300_000, "{kernel}: {until}");
+    }
+}
+
+#[test]
+fn a_chain_of_mutexes() {
+    let mut scene = Scene::new(2);
+    let [m, n] = ["m", "n"].map(|name| scene.setup.mutex(name, MutexKind::Pi));
+    let (lock, unlock) = (Step::Lock, Step::Unlock);
+    scene.on(1, "last", fifo(10), [Step::SleepUntil(BEGIN), lock(n), Step::Compute(us(500)), unlock(n)]);
+    let wakes = Step::SleepUntil(us(1_400));
+    let first = [wakes, lock(m), lock(n), Step::Compute(us(100)), unlock(n), unlock(m)];
+    scene.on(0, "first", fifo(20), first);
+    scene.on(0, "victim", fifo(30), [Step::SleepUntil(us(1_500)), lock(m), unlock(m)]);
+    let explained = scene.explain("victim");
+    let waited = explained.iter().find(|one| one.due == Due::Mutex { mutex: "m".into() });
+    let waited = waited.expect("it waited for m");
+    let held = |mutex: &str, owner, comm| HeldMutex {
+        mutex: mutex.into(),
+        owner: Some(who(owner, comm, 69)),
+        boosted: true,
+    };
+    let chain = Cause::Mutex { chain: vec![held("m", 1, "first"), held("n", 0, "last")], behind: None };
+    // Last has n until 1.8 ms, then first works for 100 us.
+    let causes: Vec<_> = waited.stretches.iter().map(|one| (one.cause.clone(), one.length().0)).collect();
+    let alone = Cause::Mutex { chain: vec![held("m", 1, "first")], behind: None };
+    assert_eq!(causes, [(chain, 300_000), (alone, 100_000)]);
+}
+
+#[test]
+fn a_task_that_is_pulled_away_from_a_higher_one() {
+    let mut scene = Scene::new(2);
+    scene.spec.costs.enqueue = us(10);
+    // Both CPUs are taken by higher ones when it wakes; that of CPU 0 sleeps first, and CPU 0 pulls.
+    let everywhere = |task: &mut lab::machine::TaskSpec| task.cpus = Some(CpuMask::first_n(2));
+    scene.task("victim", fifo(50), sleeper(ms(3)), everywhere);
+    let sleeps_first = [Step::SleepUntil(ms(2)), Step::SpinUntil(ms(5)), Step::SleepUntil(ms(20))];
+    scene.on(0, "high0", fifo(80), sleeps_first);
+    scene.on(1, "high1", fifo(80), [Step::SleepUntil(ms(2)), Step::SpinUntil(ms(9))]);
+    let explained = scene.explain("victim");
+    let [one] = &explained[..] else { panic!("{explained:#?}") };
+    let causes: Vec<_> = one.stretches.iter().map(|one| (one.cause.clone(), one.length().0)).collect();
+    let high1 = Cause::Running {
+        task: who(2, "high1", 19),
+        since: schema::Nanos(2_010_000),
+        precedence: Precedence::HigherPriority,
+    };
+    let moved = Cause::HandOver { from: schema::CpuId(1), to: schema::CpuId(0) };
+    // It takes 10 us to queue it, here and there.
+    let expected = [(Cause::WakePath {}, 10_000), (high1, 1_990_000), (moved, 10_000)];
+    assert_eq!((&causes[..], one.cpu), (&expected[..], schema::CpuId(0)));
+}
+
+#[test]
+fn a_waker_that_waits_for_a_cpu() {
+    let mut scene = Scene::new(2);
+    let channel = scene.setup.channel(ChannelSpec { send_cost: us(200), ..ChannelSpec::new(1) });
+    scene.on(0, "reader", fifo(50), [Step::Receive(channel)]);
+    scene.on(1, "waker", fifo(10), [Step::SpinUntil(BEGIN), Step::Send(channel)]);
+    scene.on(1, "high", fifo(80), [Step::SleepUntil(BEGIN + us(50)), Step::SpinUntil(ms(2))]);
+    scene.settings.push("preempt_model=full");
+    let causes = scene.causes("reader");
+    let waits = Cause::WakerWaits { waker: who(1, "waker", 89) };
+    // 50 us of the call, then the high one until 2 ms, then the rest of the call.
+    assert_eq!(causes, [(Cause::WakePath {}, 50_000), (waits, 650_000), (Cause::WakePath {}, 150_000)]);
+}

@@ -1,0 +1,374 @@
+//! Why tasks were late: each wakeup as a table of stretches that add up.
+
+use super::Rows;
+use super::head::labelled;
+use super::paragraph::{cut, fit, wrap};
+use super::table::{Align, Table};
+use crate::numbers::{duration_ns, many, moment};
+use schema::why::{
+    Blame, BlameRow, Budget, Cause, Due, Explanation, HeldMutex, IrqsOffPath, LateBy, Precedence, Remedies,
+    RemedyCost, WhyResult, WhyStretch, WhyTask,
+};
+use schema::{LogInterrupt, LogIpi, LogLock, Nanos, Prio};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// So wide is the column that says why.
+const WHY: u16 = 46;
+/// So many stretches of an explanation are shown where not all are wanted.
+const FOLDED: usize = 24;
+
+/// Head, each explanation, notes.
+#[must_use]
+pub fn why(result: &WhyResult, rows: Rows) -> String {
+    let mut sections = vec![head(result)];
+    let numbered = (1..).zip(&result.explanations);
+    sections.extend(numbered.map(|(number, one)| fit(&explanation(number, one, rows))));
+    sections.push(decisions(&result.explanations));
+    sections.extend(result.blame.iter().map(|blame| fit(&of_blame(blame, rows))));
+    sections.push(result.notes.iter().map(|note| wrap(note, "note: ", "  ")).collect());
+    sections.retain(|section| !section.is_empty());
+    sections.join("\n")
+}
+
+fn head(result: &WhyResult) -> String {
+    let mut out = format!("schedlab {}\n", result.version);
+    if let Some(experiment) = &result.experiment {
+        for load in &experiment.loads {
+            out += &labelled("load", &load.load);
+        }
+    }
+    if let Some(recording) = &result.recording {
+        out += &labelled("trace", recording);
+    }
+    let told = match result.explanations.len() as u64 {
+        told if told == result.wakeups => "all of them explained".to_owned(),
+        told => format!("{told} of them explained"),
+    };
+    out += &labelled("wakeups", &format!("{}, {told}", result.wakeups));
+    if let Some(command) = &result.command {
+        out += &labelled("command", command);
+    }
+    out
+}
+
+fn explanation(number: usize, one: &Explanation, rows: Rows) -> String {
+    let Explanation { task, due, due_at, cpu, latency, .. } = one;
+    let what = format!(
+        "{number}. {} executed {} after {}, at {}, on CPU {cpu}",
+        who(task),
+        exact(*latency),
+        of_due(due),
+        moment(due_at.0),
+    );
+    let mut table = Table::new(&[
+        ("after", Align::Right),
+        ("takes", Align::Right),
+        ("cpu", Align::Right),
+        ("why", Align::Left),
+    ]);
+    table.limit(3, WHY);
+    let shown = match rows {
+        Rows::Folded if one.stretches.len() > FOLDED => longest(&one.stretches),
+        _ => (0..one.stretches.len()).collect(),
+    };
+    let (mut rest, mut left_out) = (0, 0);
+    for (place, stretch) in one.stretches.iter().enumerate() {
+        if shown.contains(&place) {
+            table.row(row(*due_at, stretch));
+        } else {
+            rest += stretch.length().0;
+            left_out += 1;
+        }
+    }
+    if left_out > 0 {
+        let why = format!("({} shorter ones)", many(left_out, "stretch").replace("stretchs", "stretches"));
+        table.row([String::new(), exact(Nanos(rest)), String::new(), why]);
+    }
+    table.row([String::new(), exact(*latency), String::new(), "in all".to_owned()]);
+    for stretch in &one.afterwards {
+        table.row(row(*due_at, stretch));
+    }
+    let remedies = one.remedies.as_ref().map_or(String::new(), remedies);
+    format!("{}{}{remedies}", wrap(&what, "", "   "), table.render())
+}
+
+/// Places of those that take longest.
+fn longest(stretches: &[WhyStretch]) -> BTreeSet<usize> {
+    let mut places: Vec<usize> = (0..stretches.len()).collect();
+    places.sort_by_key(|place| std::cmp::Reverse(stretches[*place].length()));
+    places.into_iter().take(FOLDED).collect()
+}
+
+fn row(due_at: Nanos, stretch: &WhyStretch) -> [String; 4] {
+    let mut why = cause(&stretch.cause);
+    if !stretch.decisions.is_empty() {
+        let names: Vec<&str> = stretch.decisions.iter().map(|decision| decision.reason).collect();
+        why += &format!(" ({})", names.join(", "));
+    }
+    let after = exact(Nanos(stretch.from.0 - due_at.0));
+    [after, exact(stretch.length()), stretch.cpu.map_or(String::new(), |cpu| cpu.to_string()), why]
+}
+
+/// What the decisions mean that the explanations name.
+fn decisions(explanations: &[Explanation]) -> String {
+    let stretches = explanations.iter().flat_map(|one| &one.stretches);
+    let all: BTreeSet<(&str, &str)> =
+        stretches.flat_map(|stretch| &stretch.decisions).map(|one| (one.reason, one.meaning)).collect();
+    all.into_iter().map(|(reason, meaning)| wrap(meaning, &format!("{reason}: "), "  ")).collect()
+}
+
+fn remedies(remedies: &Remedies) -> String {
+    if remedies.tried.is_empty() {
+        return "nothing could be tried against it: no setting or priority is related\n".to_owned();
+    }
+    let columns = [
+        ("\nwhat would have helped", Align::Left),
+        ("this\nlatency", Align::Right),
+        ("worst\nlater", Align::Right),
+        ("\nelsewhere", Align::Left),
+    ];
+    let mut table = Table::new(&columns);
+    table.limit(0, 26);
+    table.limit(3, 32);
+    let unchanged = ["(nothing)".to_owned(), "as above".to_owned(), duration_ns(remedies.worst_later.0)];
+    table.row(unchanged.into_iter().chain([String::new()]));
+    for remedy in &remedies.tried {
+        let mark = if remedy.helps { "+ " } else { "  " };
+        let elsewhere: Vec<String> = remedy.elsewhere.iter().map(elsewhere).collect();
+        table.row([
+            format!("{mark}{}", remedy.change),
+            duration_ns(remedy.latency.0),
+            duration_ns(remedy.worst_later.0),
+            elsewhere.join(", "),
+        ]);
+    }
+    let told = if remedies.any_helps { "+ helps" } else { "nothing here helps" };
+    format!("\n{}{told}\n", table.render())
+}
+
+fn elsewhere(cost: &RemedyCost) -> String {
+    let RemedyCost { what, before, after } = cost;
+    match what.strip_suffix("_ns") {
+        Some(time) => {
+            format!("{} {} -> {}", time.replace('_', " "), duration_ns(*before), duration_ns(*after))
+        }
+        None => format!("{} {before} -> {after}", what.replace('_', " ")),
+    }
+}
+
+/// So many causes of a task are shown where not all are wanted.
+const CAUSES: usize = 16;
+
+/// What all latencies of the tasks of a name are due to; the causes that take least in one row.
+fn of_blame(blame: &Blame, rows: Rows) -> String {
+    let Blame { victim, tasks, wakeups, total, p99, max, .. } = blame;
+    let head = format!(
+        "{victim}: {}, {}, {} late in all, p99 {}, at most {}",
+        many(*tasks, "task"),
+        many(*wakeups, "wakeup"),
+        duration_ns(total.0),
+        duration_ns(p99.0),
+        duration_ns(max.0),
+    );
+    let columns = [
+        ("of all", Align::Right),
+        ("time", Align::Right),
+        ("in p99", Align::Right),
+        ("above", Align::Right),
+        ("times", Align::Right),
+        ("due to", Align::Left),
+    ];
+    let mut table = Table::new(&columns);
+    table.limit(5, 38);
+    let shown = if rows == Rows::All { blame.rows.len() } else { CAUSES.min(blame.rows.len()) };
+    let mut row = |times: u64, all: u64, in_p99: u64, tail: u64, why: String| {
+        let share = 100.0 * all as f64 / total.0.max(1) as f64;
+        let cells = [format!("{share:.1}%"), duration_ns(all), duration_ns(in_p99), duration_ns(tail)];
+        table.row(cells.into_iter().chain([times.to_string(), why]));
+    };
+    for one in &blame.rows[..shown] {
+        row(one.times, one.all.0, one.p99.0, one.tail.0, one.due_to.clone());
+    }
+    let rest = &blame.rows[shown..];
+    if !rest.is_empty() {
+        let sum = |of: fn(&BlameRow) -> u64| rest.iter().map(of).sum();
+        let why = format!("({} rarer causes)", rest.len());
+        row(sum(|r| r.times), sum(|r| r.all.0), sum(|r| r.p99.0), sum(|r| r.tail.0), why);
+    }
+    format!("{}{}", wrap(&head, "", "  "), table.render())
+}
+
+/// The same of a result of a run.
+pub(super) fn late_by(all: &[LateBy], rows: Rows) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut totals: BTreeMap<&str, u64> = BTreeMap::new();
+    all.iter().for_each(|one| *totals.entry(&one.victim).or_default() += one.total_ns);
+    let columns = [
+        ("late", Align::Left),
+        ("share", Align::Right),
+        ("time", Align::Right),
+        ("times", Align::Right),
+        ("due to", Align::Left),
+    ];
+    let mut table = Table::new(&columns);
+    table.limit(4, 40);
+    let shown = if rows == Rows::All { all.len() } else { FOLDED.min(all.len()) };
+    for one in &all[..shown] {
+        let share = 100.0 * one.total_ns as f64 / totals[one.victim.as_str()].max(1) as f64;
+        table.row([
+            cut(&one.victim, 15),
+            format!("{share:.1}%"),
+            duration_ns(one.total_ns),
+            one.times.to_string(),
+            one.due_to.clone(),
+        ]);
+    }
+    let rest = all.len() - shown;
+    let more = if rest == 0 { String::new() } else { format!("({rest} rarer ones)\n") };
+    format!("{}{more}", table.render())
+}
+
+/// To the nanosecond, in microseconds.
+fn exact(time: Nanos) -> String {
+    let (us, ns) = (time.0 / 1_000, time.0 % 1_000);
+    if us == 0 { format!("{ns}ns") } else { format!("{us}.{ns:03}us") }
+}
+
+/// A task with its pid and what decides when it runs.
+pub(super) fn who(task: &WhyTask) -> String {
+    format!("{} ({}, {})", task.comm, task.pid, prio(task.prio))
+}
+
+fn prio(prio: Prio) -> String {
+    match prio.0 {
+        ..0 => "deadline".to_owned(),
+        prio @ 0..100 => format!("RT {}", 99 - prio),
+        prio @ 100..140 => format!("nice {}", prio - 120),
+        _ => "idle".to_owned(),
+    }
+}
+
+fn of_due(due: &Due) -> String {
+    match due {
+        Due::Timer {} => "its timer was due".to_owned(),
+        Due::Interrupt { irq } => format!("{} came for it", interrupt(*irq)),
+        Due::Task { by } => format!("{} set about waking it", who(by)),
+        Due::Mutex { mutex } => format!("it began to wait for mutex {mutex}"),
+        Due::Start { parent } => format!("{} set about making it", who(parent)),
+        Due::Unknown {} => "its wakeup".to_owned(),
+    }
+}
+
+/// A cause in words.
+pub(super) fn cause(cause: &Cause) -> String {
+    match cause {
+        Cause::TimerLate {} => "its timer expires later than asked for".to_owned(),
+        Cause::InterruptsOff { path, during } => {
+            let path = match path {
+                IrqsOffPath::Noise => "by the machine's noise",
+                IrqsOffPath::Schedule => "while the CPU switches",
+                IrqsOffPath::Kernel => "in a path of the kernel",
+            };
+            let during = during.as_ref().map_or(String::new(), |task| format!(", on top of {}", who(task)));
+            format!("interrupts are off {path}{during}")
+        }
+        Cause::Interrupt { irq: Some(irq) } => format!("interrupt: {}", interrupt(*irq)),
+        Cause::Interrupt { irq: None } => "an interrupt".to_owned(),
+        Cause::Softirq {} => "soft interrupt".to_owned(),
+        Cause::WakePath {} => "the path that wakes it".to_owned(),
+        Cause::WakerWaits { waker } => format!("its waker {} waits for the CPU", who(waker)),
+        Cause::LockWait { lock, holder, on_behalf_of, waiters } => {
+            let whom = on_behalf_of.as_ref().map_or(String::new(), |task| format!(" with {}", who(task)));
+            let queue = match waiters {
+                0 => String::new(),
+                1 => ", behind 1 waiter".to_owned(),
+                waiters => format!(", behind {waiters} waiters"),
+            };
+            format!("spins for {}, held by CPU {holder}{whom}{queue}", of_lock(*lock))
+        }
+        Cause::InFlight { from } => format!("CPU {from} has asked this one, which has yet to notice"),
+        Cause::HandOver { from, to } => format!("moves from CPU {from} to CPU {to}"),
+        Cause::Running { task, since, precedence } => {
+            let why = match precedence {
+                Precedence::Class => "of a class that goes before",
+                Precedence::EarlierDeadline => "with an earlier deadline",
+                Precedence::HigherPriority => "of higher priority",
+                Precedence::SamePriority => "of the same priority, which came first",
+                Precedence::Fair => "which the fair class lets run first",
+                Precedence::NotPreempted => "which cannot be preempted yet",
+            };
+            format!("{} runs, {why}, since {}", who(task), moment(since.0))
+        }
+        Cause::Mutex { chain, behind } => {
+            let links: Vec<String> = chain.iter().map(of_mutex).collect();
+            let behind = behind.as_ref().map_or(String::new(), |task| format!(", behind {}", who(task)));
+            format!("{}{behind}", links.join(", which wants "))
+        }
+        Cause::Throttled { budget, until } => {
+            let budget = match budget {
+                Budget::RealTime {} => "the real-time tasks of the CPU have used up their time".to_owned(),
+                Budget::Deadline {} => "it has used up its run time".to_owned(),
+                Budget::Group { group: Some(group) } => format!("group {group} has used up its cpu.max"),
+                Budget::Group { group: None } => "its group has used up its cpu.max".to_owned(),
+            };
+            let until = until.map_or(String::new(), |until| format!(", until {}", moment(until.0)));
+            format!("throttled: {budget}{until}")
+        }
+        Cause::IdleExit {} => "the CPU wakes up from idle".to_owned(),
+        Cause::Idle {} => "the CPU idles; nobody has asked it yet".to_owned(),
+        Cause::Switch {} => "the CPU switches".to_owned(),
+        Cause::CacheRefill { from: Some(from) } => {
+            format!("then its first work takes longer: what the caches have lost since CPU {from}")
+        }
+        Cause::CacheRefill { from: None } => "then its first work takes longer: cold caches".to_owned(),
+        Cause::NotRecorded {} => "not recorded".to_owned(),
+    }
+}
+
+fn of_mutex(held: &HeldMutex) -> String {
+    let boosted = if held.boosted { ", boosted" } else { "" };
+    match &held.owner {
+        Some(owner) => format!("mutex {} of {}{boosted}", held.mutex, who(owner)),
+        None => format!("mutex {}, which is being handed over", held.mutex),
+    }
+}
+
+fn of_lock(lock: LogLock) -> String {
+    match lock {
+        LogLock::Rq { cpu } => format!("the run-queue lock of CPU {cpu}"),
+        LogLock::Pi { pid } => format!("the pi_lock of {pid}"),
+        LogLock::MutexWait { mutex } => format!("the wait_lock of mutex {mutex}"),
+        LogLock::Rto {} => "the rto_lock".to_owned(),
+        LogLock::PushWalker { cpu } => format!("the push lock of CPU {cpu}"),
+    }
+}
+
+fn interrupt(irq: LogInterrupt) -> String {
+    match irq {
+        LogInterrupt::Timer { pid } => format!("the timer of {pid}"),
+        LogInterrupt::Tick {} => "a tick".to_owned(),
+        LogInterrupt::Hrtick {} => "HRTICK".to_owned(),
+        LogInterrupt::Deadline {} => "the deadline timer".to_owned(),
+        LogInterrupt::RtPeriod {} => "the real-time period".to_owned(),
+        LogInterrupt::Ipi { ipi } | LogInterrupt::Polled { ipi } => of_ipi(ipi).to_owned(),
+        LogInterrupt::Start { .. } => "a task that starts".to_owned(),
+        LogInterrupt::Message { channel } => format!("a message for channel {channel}"),
+        LogInterrupt::Device { channel } => format!("a device for channel {channel}"),
+        LogInterrupt::Settings {} => "a change of settings".to_owned(),
+        LogInterrupt::SoftirqTimer { .. } => "a timer for the soft interrupt".to_owned(),
+        LogInterrupt::IrqsOff { .. } => "the machine's noise".to_owned(),
+    }
+}
+
+fn of_ipi(ipi: LogIpi) -> &'static str {
+    match ipi {
+        LogIpi::Reschedule {} => "an IPI to reschedule",
+        LogIpi::Wakeup {} => "an IPI to wake tasks",
+        LogIpi::Push { .. } => "an IPI to push tasks",
+        LogIpi::Nohz {} => "an IPI to balance",
+        LogIpi::Unthrottle {} => "an IPI to unthrottle",
+        LogIpi::Stop {} => "an IPI to move a task",
+    }
+}

@@ -1,0 +1,138 @@
+//! Why tasks were late, from the log of a run alone: each wakeup from what should have brought it to the
+//! task's first instruction, in stretches that add up.
+//!
+//! 1. [`wakeups`] reads the log once: what each CPU does ([`cpus`]) and where each task is ([`tasks`]) at
+//!    each time, and the ways that each wakeup takes: its timer, an interrupt, the waker's path, the queue of
+//!    a CPU.
+//! 2. [`cut`] cuts the ways of one wakeup where the CPU that it depends on begins something else, and names
+//!    the cause of each piece.
+
+mod blame;
+mod cpus;
+mod cut;
+mod mutexes;
+mod tasks;
+mod wakeups;
+
+pub use blame::{Blamed, due_to};
+use cut::Cut;
+use schema::why::{Cause, Due, Explanation, WhyStretch, Woken};
+use schema::{Log, Nanos, Pid};
+use wakeups::{Course, Wakeup, Wants};
+
+/// The wakeups of a log.
+#[derive(Debug)]
+pub struct Wakeups {
+    course: Course,
+}
+
+impl Wakeups {
+    /// Of the tasks that are `meant`, by pid and command name at that time.
+    #[must_use]
+    pub fn of(log: &Log, meant: impl Fn(Pid, &str) -> bool) -> Wakeups {
+        Wakeups { course: Course::of(log, &meant) }
+    }
+
+    /// How many there are, each of which has come to its first instruction.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.course.wakeups.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.course.wakeups.is_empty()
+    }
+
+    /// Numbers of the worst, those with the longest latencies first; of equal ones the earlier.
+    #[must_use]
+    pub fn worst(&self, count: usize) -> Vec<usize> {
+        let mut all: Vec<usize> = (0..self.len()).collect();
+        all.sort_by_key(|number| std::cmp::Reverse(self.latency(*number)));
+        all.truncate(count);
+        all
+    }
+
+    /// Numbers of those that are on their way at a time: due before it or then, and not yet executing.
+    #[must_use]
+    pub fn at(&self, time: Nanos) -> Vec<usize> {
+        let on_its_way = |wakeup: &Wakeup| wakeup.due_at <= time && time <= wakeup.first;
+        (0..self.len()).filter(|number| on_its_way(&self.course.wakeups[*number])).collect()
+    }
+
+    /// The time nearest to this one at which a wakeup is due; `None` if there are no wakeups.
+    #[must_use]
+    pub fn nearest(&self, time: Nanos) -> Option<Nanos> {
+        let due = self.course.wakeups.iter().map(|wakeup| wakeup.due_at);
+        due.min_by_key(|due| due.0.abs_diff(time.0))
+    }
+
+    /// Which wakeup of its task it is, from 0 on.
+    #[must_use]
+    pub fn nth_of_its_task(&self, number: usize) -> usize {
+        let pid = self.course.wakeups[number].pid;
+        self.course.wakeups[..number].iter().filter(|wakeup| wakeup.pid == pid).count()
+    }
+
+    /// The number of the nth wakeup of a task.
+    #[must_use]
+    pub fn nth_of(&self, pid: Pid, nth: usize) -> Option<usize> {
+        let all = self.course.wakeups.iter().enumerate();
+        all.filter(|(_, wakeup)| wakeup.pid == pid).nth(nth).map(|(number, _)| number)
+    }
+
+    /// The longest latency of those that are due at a time or later.
+    #[must_use]
+    pub fn worst_from(&self, time: Nanos) -> Nanos {
+        let later = (0..self.len()).filter(|number| self.course.wakeups[*number].due_at >= time);
+        later.map(|number| self.latency(number)).max().unwrap_or_default()
+    }
+
+    /// Its latency, by its number.
+    #[must_use]
+    pub fn latency(&self, number: usize) -> Nanos {
+        let wakeup = &self.course.wakeups[number];
+        Nanos(wakeup.first.0 - wakeup.due_at.0)
+    }
+
+    /// Explains one, by its number. `meaning` says what a decision means, by its name.
+    #[must_use]
+    pub fn explain(&self, number: usize, meaning: impl Fn(&str) -> &'static str) -> Explanation {
+        let (course, wakeup) = (&self.course, &self.course.wakeups[number]);
+        let who = |pid| course.who(pid, wakeup.waking);
+        let due = match wakeup.due {
+            Wants::Timer => Due::Timer {},
+            Wants::Interrupt(irq) => Due::Interrupt { irq },
+            Wants::Task(by) => Due::Task { by: who(by) },
+            Wants::Mutex(mutex) => Due::Mutex { mutex: course.mutex_name(mutex) },
+            Wants::Start(parent) => Due::Start { parent: who(parent) },
+            Wants::Nothing => Due::Unknown {},
+        };
+        let refill = wakeup.refill.map(|refill| WhyStretch {
+            from: wakeup.first,
+            to: Nanos(wakeup.first.0 + refill.cost.0),
+            cpu: Some(wakeup.cpu),
+            cause: Cause::CacheRefill { from: refill.from },
+            decisions: Vec::new(),
+        });
+        Explanation {
+            task: course.who(wakeup.pid, wakeup.waking),
+            due,
+            due_at: wakeup.due_at,
+            woken: Woken {
+                at: wakeup.waking,
+                cpu: wakeup.waker,
+                by: wakeup.by.map(who),
+                queued: Some(wakeup.queued),
+                queue: Some(wakeup.queue),
+            },
+            first: wakeup.first,
+            cpu: wakeup.cpu,
+            latency: self.latency(number),
+            stretches: Cut::of(course, wakeup, meaning),
+            afterwards: refill.into_iter().collect(),
+            remedies: None,
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Where each task is at each time, what it is called, and which mutexes it has.
+
+use super::cpus::{Piece, Since, at, pieces};
+use super::wakeups::Stopped;
+use schema::why::Budget;
+use schema::{CpuId, LogPrevState, LogRecord, Nanos, Prio};
+
+/// Where a task is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    /// It has this CPU.
+    Runs(CpuId),
+    /// It waits for this CPU.
+    Waits(CpuId),
+    /// It sleeps for this mutex.
+    WantsMutex(u32),
+    /// It sleeps for something else, or is not there.
+    Sleeps,
+}
+
+/// What a task does to a mutex.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Owns {
+    pub mutex: u32,
+    pub owns: bool,
+}
+
+/// One task.
+#[derive(Debug, Default)]
+pub(super) struct Task {
+    names: Vec<Since<usize>>,
+    comms: Vec<Box<str>>,
+    places: Vec<Since<Place>>,
+    prios: Vec<Since<Prio>>,
+    boosted: Vec<Since<bool>>,
+    /// Since when its deadline budget keeps it away, and no longer does.
+    pub throttled: Vec<Since<bool>>,
+    pub steps: Steps,
+    /// The mutexes that it takes and gives back, in the order of time.
+    pub owns: Vec<Since<Owns>>,
+}
+
+/// The step of its program that it has taken last.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Steps {
+    /// When.
+    pub at: Nanos,
+    pub last: Call,
+    /// When it last left a CPU, and last executed behind that.
+    pub left: Nanos,
+    pub came: Nanos,
+    /// It has slept since that step.
+    pub slept: bool,
+}
+
+/// A step, as far as it matters here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Call {
+    /// It sleeps until this time.
+    Sleep(Nanos),
+    Lock(u32),
+    #[default]
+    Other,
+}
+
+impl Task {
+    pub fn is_called(&mut self, now: Nanos, comm: &str) {
+        self.names.push(Since { from: now, is: self.comms.len() });
+        self.comms.push(comm.into());
+    }
+
+    /// Its command name then; the first one before it has one.
+    pub fn comm_at(&self, time: Nanos) -> &str {
+        let place = at(&self.names, time).map_or(0, |since| since.is);
+        self.comms.get(place).map_or("?", |comm| comm)
+    }
+
+    pub fn is_at(&mut self, now: Nanos, is: Place) {
+        self.places.push(Since { from: now, is });
+    }
+
+    pub fn place(&self) -> Place {
+        self.places.last().map_or(Place::Sleeps, |since| since.is)
+    }
+
+    pub fn has_prio(&mut self, now: Nanos, is: Prio) {
+        if self.prios.last().is_none_or(|since| since.is != is) {
+            self.prios.push(Since { from: now, is });
+        }
+    }
+
+    pub fn prio_at(&self, time: Nanos) -> Prio {
+        let first = || self.prios.first().copied();
+        at(&self.prios, time).or_else(first).map_or(Prio::IDLE, |since| since.is)
+    }
+
+    pub fn inherits(&mut self, now: Nanos, old: Prio, new: Prio) {
+        self.boosted.push(Since { from: now, is: new < old });
+        self.has_prio(now, new);
+    }
+
+    pub fn is_boosted_at(&self, time: Nanos) -> bool {
+        at(&self.boosted, time).is_some_and(|since| since.is)
+    }
+
+    pub fn is_throttled(&mut self, now: Nanos, is: bool) {
+        // One that wakes up behind its deadline is throttled as it comes to its queue, and nobody says so.
+        let was = self.throttled.last().is_some_and(|since| since.is);
+        if !is
+            && !was
+            && let Some(came) = self.places.last()
+        {
+            self.throttled.push(Since { from: came.from, is: true });
+        }
+        self.throttled.push(Since { from: now, is });
+    }
+
+    /// Until when its deadline budget keeps it away, if it does then.
+    pub fn throttled_until(&self, time: Nanos) -> Option<Stopped> {
+        let place = self.throttled.partition_point(|since| since.from <= time);
+        let is = place.checked_sub(1).is_some_and(|last| self.throttled[last].is);
+        let until = || self.throttled.get(place).map(|next| next.from);
+        is.then(|| Stopped { budget: Budget::Deadline {}, until: until() })
+    }
+
+    pub fn places(&self, from: Nanos, to: Nanos) -> Vec<Piece<Place>> {
+        pieces(&self.places, from, to)
+    }
+
+    /// It takes a step.
+    pub fn steps(&mut self, record: &LogRecord, step: &str) {
+        let now = record.time;
+        // It has gone on since, so it has what it wanted.
+        if let Call::Lock(mutex) = self.steps.last {
+            let since = if self.steps.slept { self.steps.came } else { self.steps.at };
+            self.owns.push(Since { from: since, is: Owns { mutex, owns: true } });
+        }
+        let mut words = step.split(' ');
+        let (word, operand) = (words.next(), words.next().and_then(|word| word.parse::<u64>().ok()));
+        self.steps.last = match (word, operand) {
+            (Some("sleep-until"), Some(until)) => Call::Sleep(Nanos(until)),
+            (Some("sleep-for"), Some(span)) => Call::Sleep(Nanos(now.0.saturating_add(span))),
+            (Some("lock"), Some(mutex)) => Call::Lock(mutex as u32),
+            (Some("unlock"), Some(mutex)) => {
+                let is = Owns { mutex: mutex as u32, owns: false };
+                self.owns.push(Since { from: now, is });
+                Call::Other
+            }
+            _ => Call::Other,
+        };
+        self.steps = Steps { at: now, slept: false, ..self.steps };
+    }
+
+    /// It leaves a CPU.
+    pub fn leaves(&mut self, now: Nanos, state: LogPrevState, cpu: CpuId) {
+        self.steps.left = now;
+        let sleeps =
+            matches!(state, LogPrevState::Interruptible | LogPrevState::Uninterruptible | LogPrevState::Dead);
+        self.steps.slept |= sleeps;
+        let is = match (sleeps, self.steps.last) {
+            (false, _) => Place::Waits(cpu),
+            (true, Call::Lock(mutex)) => Place::WantsMutex(mutex),
+            (true, _) => Place::Sleeps,
+        };
+        self.is_at(now, is);
+    }
+
+    /// Whether a decision is about the deadline budget of a task; whether it keeps it away.
+    pub fn budget(reason: &str) -> Option<bool> {
+        match reason {
+            "dl_throttled" => Some(true),
+            "dl_replenished" => Some(false),
+            _ => None,
+        }
+    }
+}
