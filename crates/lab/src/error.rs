@@ -155,6 +155,23 @@ pub enum Error {
         /// A name that is there, and alike.
         nearest: Option<String>,
     },
+    /// A task whose waits are to be explained, and which a recording does not have.
+    #[error(
+        "the recording has no task {whom}{}",
+        .nearest.as_ref().map_or(String::new(), |nearest| format!("; the nearest is '{nearest}'"))
+    )]
+    NotInRecording {
+        /// Who was asked for.
+        whom: TaskSelector,
+        /// A name or a pid that is there, and alike.
+        nearest: Option<String>,
+    },
+    /// Nothing to explain in a recording.
+    #[error(
+        "there is no wakeup that could be explained: none of these tasks is woken and then switched to \
+         (events sched_waking, sched_wakeup and sched_switch tell)"
+    )]
+    NoRecordedWakeups,
     /// Nothing to explain.
     #[error("nobody wakes up: there is no wakeup that could be explained")]
     NoWakeups,

@@ -38,7 +38,6 @@ pub fn inspect(path: &str, asked: &Inspection, files: &dyn Sources) -> Result<In
 pub(crate) struct OpenedTrace {
     pub trace: Trace,
     /// Time of the first event of the whole.
-    #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "timelines count from it"))]
     pub zero_ns: u64,
     /// The recorded command and its descendants, as far as the whole shows them.
     pub command: BTreeSet<Pid>,

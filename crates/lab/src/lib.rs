@@ -111,5 +111,5 @@ pub use sources::{Files, Opened, ReadSeek, STANDARD_STREAM, SourceKind, Sources,
 pub use stored_result::StoredResult;
 pub use task_options::TaskOptions;
 pub use trace;
-pub use why::{Question, why};
+pub use why::{Question, RecordedQuestion, is_recorded, why, why_recorded};
 pub use workload;

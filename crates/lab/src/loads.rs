@@ -370,6 +370,20 @@ fn is_rt_app(name: &str, bytes: &[u8]) -> bool {
         && (name.ends_with(".json") || bytes.trim_ascii_start().starts_with(b"{"))
 }
 
+/// Whether a word names a recording. Standard input, which can be read only once, is taken for one.
+pub(crate) fn is_recording(word: &str, files: &dyn Sources) -> Result<bool, Error> {
+    if word == STANDARD_STREAM {
+        return Ok(true);
+    }
+    if LoadSource::of(word, files) != LoadSource::File {
+        return Ok(false);
+    }
+    let mut input = Input::open(word, files)?;
+    let head = input.head(HEAD)?;
+    let is_result = stored_result::schema(head).is_some() || stored_result::is_experiment(head);
+    Ok(!is_result && !is_workload(head) && !is_rt_app(word, head))
+}
+
 /// The description of a machine that lies beside a recording.
 fn beside(recording: &str, files: &dyn Sources) -> Option<DescribedMachine> {
     let path = machine_beside(recording);

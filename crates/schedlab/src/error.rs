@@ -102,6 +102,27 @@ pub enum Error {
         /// What was typed.
         options: Vec<String>,
     },
+    /// Options that say how to run, beside a recording that is explained as it is.
+    #[error(
+        "{}: {recording} is explained as it was recorded, without running anything; leave that out, or add \
+         --replay to explain its replay",
+        options.join(", ")
+    )]
+    OptionsBesideRecording {
+        /// As it was given.
+        recording: String,
+        /// What was typed.
+        options: Vec<String>,
+    },
+    /// Attempts at what would have helped in a recording.
+    #[error(
+        "--tries: of a recording as it is nothing can be tried, because nothing runs; leave it out, or add \
+         --replay to explain its replay"
+    )]
+    NothingTried,
+    /// An option that only recordings have, where there is no recording alone.
+    #[error("{0} is for a recording alone, such as `schedlab why trace.dat`; leave it out")]
+    NoRecording(&'static str),
     /// A result that is to be stored on standard output.
     #[error(
         "--save -: standard output has the result without it; give a file, or --format json in its place"

@@ -13,7 +13,7 @@ pub fn of(error: &Error) -> String {
     match error {
         Error::NotInResult(_) => format!("--task: {error}; without --task all are listed"),
         Error::NoSuchTask(_) => format!("{error}; `schedlab inspect TRACE` lists those of a recording"),
-        Error::NotInRun { .. } => with_option("--task"),
+        Error::NotInRun { .. } | Error::NotInRecording { .. } => with_option("--task"),
         Error::NobodyOnTheWay { .. } => with_option("--at"),
         Error::NobodyIn { .. } => with_option("--in"),
         Error::NoMutexes => with_option("--locks inferred"),

@@ -13,6 +13,8 @@
 //!   how they vary, [`summarise_within`] those of a stretch;
 //!   [`Occupancy`] follows who runs where, event by event. Real recordings have holes;
 //!   [`infer_missing_switches`] fills those that later events prove.
+//! - **Why**: [`RecordedWaits`] explains each wait for a CPU: who ran in the task's place, which interrupts,
+//!   who woke it, and who woke that one.
 //! - **Out**: [`write_trace_dat`], [`write_ftrace_text`], [`write_chrome_json`] and [`write_perfetto`], or
 //!   [`TextWriter`] and [`PerfettoWriter`] event by event;
 //!   [`Annotations`] add what events cannot say: decisions and their reasons, waits, queue lengths.
@@ -43,6 +45,7 @@ mod stretch;
 mod strings;
 mod summary;
 mod text;
+mod why;
 mod windows;
 mod write;
 
@@ -73,6 +76,7 @@ pub use summary::{
     CpuSummary, Summary, TaskSummary, WakeLatency, WakeupEvent, summarise, summarise_from,
     summarise_in_windows, summarise_within,
 };
+pub use why::{RecordedLacks, RecordedWaits, WaitsMeant};
 pub use windows::{MachineWindow, TaskWindow, WindowedSummary};
 pub use write::{
     Annotations, CounterId, DatHeader, DatPages, DatReport, DatSystem, PerfettoReport, PerfettoWriter,

@@ -1,6 +1,9 @@
 //! Why tasks were late: an experiment is run with its log, and its wakeups are explained.
 
+mod recorded;
 mod remedies;
+
+pub use recorded::{RecordedQuestion, is_recorded, why_recorded};
 
 use crate::error::Error;
 use crate::experiment::Experiment;

@@ -102,7 +102,7 @@ impl Flames {
 }
 
 /// Kinds of causes, in the order of a wakeup.
-const KINDS: [&str; 9] = [
+const KINDS: [&str; 10] = [
     "timer",
     "interrupts",
     "wakeup path",
@@ -112,20 +112,24 @@ const KINDS: [&str; 9] = [
     "throttled",
     "idle",
     "switch",
+    "not recorded",
 ];
 
 /// By its place in [`KINDS`].
 fn kind_of(cause: &Cause) -> usize {
     match cause {
         Cause::TimerLate {} => 0,
-        Cause::InterruptsOff { .. } | Cause::Interrupt { .. } | Cause::Softirq {} => 1,
+        Cause::InterruptsOff { .. } | Cause::Interrupt { .. } | Cause::Softirq {} | Cause::Handler { .. } => {
+            1
+        }
         Cause::WakePath {} | Cause::WakerWaits { .. } | Cause::InFlight { .. } | Cause::HandOver { .. } => 2,
         Cause::LockWait { .. } => 3,
         Cause::Mutex { .. } => 4,
         Cause::Running { .. } => 5,
         Cause::Throttled { .. } => 6,
         Cause::IdleExit {} | Cause::Idle {} => 7,
-        Cause::Switch {} | Cause::CacheRefill { .. } | Cause::NotRecorded {} => 8,
+        Cause::Switch {} | Cause::CacheRefill { .. } => 8,
+        Cause::NotRecorded {} => 9,
     }
 }
 

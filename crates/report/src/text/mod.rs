@@ -35,6 +35,7 @@ mod validation;
 mod vmark;
 mod wakeup_latency;
 mod why;
+mod why_recorded;
 mod width;
 
 use crate::numbers::{duration_ns, many};

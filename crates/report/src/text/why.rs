@@ -4,6 +4,7 @@ use super::Rows;
 use super::head::labelled;
 use super::paragraph::{cut, fit, wrap};
 use super::table::{Align, Table};
+use super::why_recorded;
 use crate::numbers::{duration_ns, many, moment};
 use schema::why::{
     Blame, BlameRow, Budget, Cause, Due, Explanation, HeldMutex, IrqsOffPath, LateBy, Precedence, Remedies,
@@ -53,12 +54,12 @@ fn head(result: &WhyResult) -> String {
 
 fn explanation(number: usize, one: &Explanation, rows: Rows) -> String {
     let Explanation { task, due, due_at, cpu, latency, .. } = one;
+    let at = if one.recorded.is_some() { why_recorded::clock(*due_at) } else { moment(due_at.0) };
     let what = format!(
-        "{number}. {} executed {} after {}, at {}, on CPU {cpu}",
+        "{number}. {} executed {} after {}, at {at}, on CPU {cpu}",
         who(task),
         exact(*latency),
         of_due(due),
-        moment(due_at.0),
     );
     let mut table = Table::new(&[
         ("after", Align::Right),
@@ -89,7 +90,8 @@ fn explanation(number: usize, one: &Explanation, rows: Rows) -> String {
         table.row(row(*due_at, stretch));
     }
     let remedies = one.remedies.as_ref().map_or(String::new(), remedies);
-    format!("{}{}{remedies}", wrap(&what, "", "   "), table.render())
+    let recorded = one.recorded.as_ref().map_or(String::new(), |told| why_recorded::told(told));
+    format!("{}{}{recorded}{remedies}", wrap(&what, "", "   "), table.render())
 }
 
 /// Places of those that take longest.
@@ -256,6 +258,8 @@ fn of_due(due: &Due) -> String {
         Due::Interrupt { irq } => format!("{} came for it", interrupt(*irq)),
         Due::Task { by } => format!("{} set about waking it", who(by)),
         Due::Mutex { mutex } => format!("it began to wait for mutex {mutex}"),
+        Due::Handler { handler } => why_recorded::interrupted(handler.as_ref()),
+        Due::Preempted { by } => format!("{} came in its place", who(by)),
         Due::Start { parent } => format!("{} set about making it", who(parent)),
         Due::Unknown {} => "its wakeup".to_owned(),
     }
@@ -298,6 +302,7 @@ pub(super) fn cause(cause: &Cause) -> String {
                 Precedence::SamePriority => "of the same priority, which came first",
                 Precedence::Fair => "which the fair class lets run first",
                 Precedence::NotPreempted => "which cannot be preempted yet",
+                Precedence::NotRecorded => "whose deadline was not recorded",
             };
             format!("{} runs, {why}, since {}", who(task), moment(since.0))
         }
@@ -323,6 +328,7 @@ pub(super) fn cause(cause: &Cause) -> String {
             format!("then its first work takes longer: what the caches have lost since CPU {from}")
         }
         Cause::CacheRefill { from: None } => "then its first work takes longer: cold caches".to_owned(),
+        Cause::Handler { handler } => why_recorded::handler(handler),
         Cause::NotRecorded {} => "not recorded".to_owned(),
     }
 }

@@ -1,7 +1,9 @@
 //! What all latencies of tasks are due to: each cause with its culprit, over all, at the 99th percentile and
 //! above it.
 
-use schema::why::{Blame, BlameRow, Budget, Cause, Explanation, IrqsOffPath, Precedence, WhyTask};
+use schema::why::{
+    Blame, BlameRow, Budget, Cause, Explanation, Handler, HandlerContext, IrqsOffPath, Precedence, WhyTask,
+};
 use schema::{LogInterrupt, LogIpi, LogLock, Nanos, Pid};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -120,6 +122,7 @@ pub fn due_to(cause: &Cause) -> String {
                 Precedence::SamePriority => "same priority",
                 Precedence::Fair => "fair",
                 Precedence::NotPreempted => "not preemptible",
+                Precedence::NotRecorded => "deadlines not recorded",
             };
             format!("{} runs ({why})", task.comm)
         }
@@ -140,6 +143,10 @@ pub fn due_to(cause: &Cause) -> String {
         Cause::Idle {} => "idle CPU".to_owned(),
         Cause::Switch {} => "switch".to_owned(),
         Cause::CacheRefill { .. } => "cache refill".to_owned(),
+        Cause::Handler { handler: Handler { context, name } } => match context {
+            HandlerContext::Hardirq => format!("interrupt: {name}"),
+            HandlerContext::Softirq => format!("soft interrupt: {name}"),
+        },
         Cause::NotRecorded {} => "not recorded".to_owned(),
     }
 }
@@ -189,11 +196,11 @@ mod tests {
         }
         let all = blamed.finish();
         let [blame] = &all[..] else { panic!("one victim: {all:?}") };
-        assert_eq!(blame.wakeups, 300);
+        assert_eq!(blame.wakeups, 400);
         let sum = |of: fn(&BlameRow) -> Nanos| blame.rows.iter().map(|row| of(row).0).sum::<u64>();
         let each = why.explanations[0].latency.0;
-        assert_eq!((sum(|row| row.all), blame.total.0), (300 * each, 300 * each));
+        assert_eq!((sum(|row| row.all), blame.total.0), (400 * each, 400 * each));
         assert_eq!((sum(|row| row.p99), blame.p99.0), (each, each));
-        assert_eq!(sum(|row| row.tail), 3 * each, "three are above 297 of 300");
+        assert_eq!(sum(|row| row.tail), 4 * each, "four are above 396 of 400");
     }
 }

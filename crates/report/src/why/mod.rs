@@ -132,6 +132,7 @@ impl Wakeups {
             latency: self.latency(number),
             stretches: Cut::of(course, wakeup, meaning),
             afterwards: refill.into_iter().collect(),
+            recorded: None,
             remedies: None,
         }
     }

@@ -321,6 +321,17 @@ impl Common {
         Ok(self.recorded_on.as_ref().map(|name| machine(name, None, &Disk)).transpose()?)
     }
 
+    /// The only load, if it is a recording.
+    pub fn recording_alone(&self) -> Result<Option<&str>, Error> {
+        let [word] = self.loads.as_slice() else { return Ok(None) };
+        Ok(lab::is_recorded(word, &Disk)?.then_some(word))
+    }
+
+    /// The stretch to look at.
+    pub fn window(&self) -> Result<Option<Window>, Error> {
+        Ok(self.stretch.stretch()?.map(Window::from))
+    }
+
     /// The tasks to tell of.
     pub fn tasks(&self) -> &[TaskSelector] {
         &self.task

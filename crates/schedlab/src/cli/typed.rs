@@ -52,6 +52,17 @@ impl Typed {
         Typed(self.0.iter().filter(|typed| *typed != option).cloned().collect())
     }
 
+    /// Makes sure that none of them says anything of a run, where a recording is looked at as it is.
+    ///
+    /// # Errors
+    /// Those that do.
+    pub fn say_nothing_of_a_replay(&self, recording: &str) -> Result<(), Error> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        Err(Error::OptionsBesideRecording { recording: recording.to_owned(), options: self.0.clone() })
+    }
+
     /// Makes sure that none of them says anything of a run, which `result` does itself.
     ///
     /// # Errors

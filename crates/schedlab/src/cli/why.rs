@@ -1,14 +1,18 @@
-//! `schedlab why`: what the worst latencies of a run are made of.
+//! `schedlab why`: what the worst latencies of a run, or of a recording, are made of.
 
 use super::common::{Common, Format, say_what_runs};
 use super::output::{Failure, Stream, command_line, open, print};
 use super::typed::Typed;
 use super::voice::Voice;
-use lab::{Experiment, Question};
+use lab::{Experiment, Question, RecordedQuestion};
 use schedlab::Error;
+use schedlab::files::Disk;
+use schedlab::outputs::Output;
 use scheduler::Nanos;
+use schema::why::WhyResult;
 use std::io::Write;
 use std::path::PathBuf;
+use trace::WaitsMeant;
 use workload::units;
 
 /// Run loads and explain the worst wakeups: what each latency is made of, to the nanosecond.
@@ -16,7 +20,7 @@ use workload::units;
 /// A latency begins when the task should have been woken: when its timer was due as it had asked for, when
 /// an interrupt came, when another task set about it; of a wait for a mutex, when it began. It ends with the
 /// task's first instruction. --task says whose wakeups. A result (`--format json` of `run`) is repeated
-/// first.
+/// first. A recording alone is explained as it was recorded, without running anything.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -30,12 +34,20 @@ pub struct Args {
     )]
     worst: u32,
     /// Explain those that are on their way at this time of the run; seconds without a unit.
+    ///
+    /// Of a recording since its first event, or on its own clock.
     #[arg(long, value_name = "TIME", value_parser = time)]
     at: Option<Nanos>,
     /// Of so many of them try what would have helped: the run again, with one related setting or priority
-    /// changed from just before the moment on.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    tries: u32,
+    /// changed from just before the moment on [default: 1; of a recording nothing is tried].
+    #[arg(long, value_name = "N")]
+    tries: Option<u32>,
+    /// Of a recording also explain waits that began when the task was preempted.
+    #[arg(long)]
+    preempted: bool,
+    /// Explain the replay of a recording, not the recording itself.
+    #[arg(long)]
+    replay: bool,
     /// Also sum up what all wakeups of each task are due to.
     #[arg(long)]
     blame: bool,
@@ -45,24 +57,59 @@ pub struct Args {
 }
 
 pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> {
+    if let Some(recording) = args.common.recording_alone()? {
+        if !args.replay {
+            return recorded(args, recording, typed);
+        }
+    } else if args.replay {
+        return Err(Error::NoRecording("--replay").into());
+    }
+    if args.preempted {
+        return Err(Error::NoRecording("--preempted").into());
+    }
     // Of a result that is run again, it says whose wakeups.
-    let meant = args.common.meaning(&[], &typed.without("--task"))?;
+    let meant = args.common.meaning(&[], &typed.without("--task").without("--replay"))?;
     say_what_runs([&meant.experiment.kernel], voice);
     let experiment = Experiment { tasks: args.common.tasks().to_vec(), ..meant.experiment };
     let question = Question {
         worst: args.worst as usize,
         at: args.at,
-        tries: args.tries as usize,
+        tries: args.tries.unwrap_or(1) as usize,
         blame: args.blame || args.plot.is_some(),
     };
     let plot = args.plot.as_deref().map(|path| open(path, &meant.files)).transpose()?;
     let mut result = lab::why(&experiment, question)?;
+    result.notes.splice(0..0, meant.warning);
+    show(args, result, plot)
+}
+
+/// A recording alone is explained as it is.
+fn recorded(args: &Args, recording: &str, typed: &Typed) -> Result<(), Failure> {
+    if args.tries.is_some() {
+        return Err(Error::NothingTried.into());
+    }
+    ["--task", "--from", "--to", "--preempted"]
+        .into_iter()
+        .fold(typed.clone(), |typed, option| typed.without(option))
+        .say_nothing_of_a_replay(recording)?;
+    let question = RecordedQuestion {
+        tasks: args.common.tasks().to_vec(),
+        waits: if args.preempted { WaitsMeant::Runnable } else { WaitsMeant::Wakeups },
+        worst: args.worst as usize,
+        at: args.at,
+        window: args.common.window()?,
+        blame: args.blame || args.plot.is_some(),
+    };
+    let plot = args.plot.as_deref().map(|path| open(path, &[recording.into()])).transpose()?;
+    show(args, lab::why_recorded(recording, &question, &Disk)?, plot)
+}
+
+fn show(args: &Args, mut result: WhyResult, plot: Option<Output>) -> Result<(), Failure> {
     if let Some(mut file) = plot {
         let flames = report::plot::blame(&result.blame).ok_or(Error::NobodyLate)?;
         file.write_all(flames.svg.as_bytes()).map_err(|source| file.failed(source))?;
         file.commit()?;
     }
-    result.notes.splice(0..0, meant.warning);
     result.command = Some(command_line());
     match args.common.format {
         Format::Text => print(&report::text::why(&result, args.common.rows())),

@@ -34,6 +34,7 @@ const COMMANDS: &[&[&str]] = &[
         "20ms",
     ],
     &["why", "cyclictest -t1 -i1000", "hog -n 2", "--cpus", "1", "--blame", "--for", "50ms"],
+    &["why", "demo/mix-rtover.dat", "--task", "f3", "--preempted", "--blame"],
     &["run", "cyclictest -t1 -i1000", "hog", "--why", "--for", "20ms"],
     &["reproduce", "000", "--quick"],
     &["validate", "guest-6.1/mix-smp2/rr"],

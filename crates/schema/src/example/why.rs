@@ -9,7 +9,7 @@ pub fn why() -> WhyResult {
     let stretches = stretches(Nanos(1_000), causes());
     let (due_at, first) = (Nanos(1_000), stretches.last().map_or(Nanos(1_000), |last| last.to));
     let refill = Cause::CacheRefill { from: Some(CpuId(0)) };
-    let explanation = |due: Due| Explanation {
+    let explanation = |(due, origin): (Due, WhyOrigin)| Explanation {
         task: task(1_000, "cyclictest", 19),
         due,
         due_at,
@@ -25,6 +25,7 @@ pub fn why() -> WhyResult {
         latency: Nanos(first.0 - due_at.0),
         stretches: stretches.clone(),
         afterwards: vec![stretch(first, refill.clone())],
+        recorded: Some(Box::new(recorded(origin))),
         remedies: Some(remedies()),
     };
     let dues = [
@@ -32,6 +33,8 @@ pub fn why() -> WhyResult {
         Due::Interrupt { irq: LogInterrupt::Device { channel: 3 } },
         Due::Task { by: task(1_001, "hog", 120) },
         Due::Mutex { mutex: "m".into() },
+        Due::Handler { handler: Some(handler(HandlerContext::Hardirq, "local_timer")) },
+        Due::Preempted { by: task(1_001, "hog", 120) },
         Due::Start { parent: task(1_001, "hog", 120) },
         Due::Unknown {},
     ];
@@ -42,7 +45,7 @@ pub fn why() -> WhyResult {
         experiment: Some(experiment()),
         recording: Some("trace.dat".to_owned()),
         wakeups: 1_000,
-        explanations: dues.map(explanation).into(),
+        explanations: dues.into_iter().zip(origins().into_iter().cycle()).map(explanation).collect(),
         blame: vec![Blame {
             victim: "cyclictest".into(),
             tasks: 1,
@@ -58,6 +61,37 @@ pub fn why() -> WhyResult {
 
 fn task(pid: i32, comm: &str, prio: i16) -> WhyTask {
     WhyTask { pid: Pid(pid), comm: comm.into(), prio: Prio(prio) }
+}
+
+fn handler(context: HandlerContext, name: &str) -> Handler {
+    Handler { context, name: name.into() }
+}
+
+fn origins() -> [WhyOrigin; 5] {
+    [
+        WhyOrigin::Handler { handler: Some(handler(HandlerContext::Softirq, "NET_RX")) },
+        WhyOrigin::Cycle { task: task(1_001, "hog", 120) },
+        WhyOrigin::Preempted {},
+        WhyOrigin::Longer {},
+        WhyOrigin::NotRecorded {},
+    ]
+}
+
+fn recorded(origin: WhyOrigin) -> WhyRecorded {
+    let left = || Some(WhyLeft { at: Nanos(200), state: "S" });
+    WhyRecorded {
+        left: left(),
+        wait: Some(Nanos(17_000)),
+        delay: Nanos(16_000),
+        wakers: vec![WhyWaker {
+            task: task(1_001, "hog", 120),
+            woke: Nanos(1_300),
+            woken: Some(Nanos(700)),
+            waited: Nanos(100),
+            left: left(),
+        }],
+        origin,
+    }
 }
 
 fn causes() -> Vec<Cause> {
@@ -89,6 +123,7 @@ fn causes() -> Vec<Cause> {
         running(Precedence::SamePriority),
         running(Precedence::Fair),
         running(Precedence::NotPreempted),
+        running(Precedence::NotRecorded),
         Cause::Mutex { chain: vec![mutex("m", false), mutex("n", true)], behind: Some(hog()) },
         throttled(Budget::RealTime {}),
         throttled(Budget::Deadline {}),
@@ -97,6 +132,7 @@ fn causes() -> Vec<Cause> {
         Cause::Idle {},
         Cause::Switch {},
         Cause::CacheRefill { from: Some(CpuId(0)) },
+        Cause::Handler { handler: handler(HandlerContext::Hardirq, "virtio1-req.0, irq 24") },
         Cause::NotRecorded {},
     ]
 }

@@ -97,8 +97,35 @@ pub enum Cause {
         #[serde(skip_serializing_if = "Option::is_none")]
         from: Option<CpuId>,
     },
+    /// The CPU serves an interrupt, hard or soft, as a recording names it.
+    Handler {
+        /// Which.
+        handler: Handler,
+    },
     /// A recording does not tell.
     NotRecorded {},
+}
+
+/// What serves an interrupt, as a recording names it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Handler {
+    /// Whether it is a hard or a soft interrupt.
+    pub context: HandlerContext,
+    /// The device's handler with its number (`virtio1-req.0, irq 24`), the processor's own interrupt
+    /// (`local_timer`) or the softirq (`NET_RX`).
+    pub name: Box<str>,
+}
+
+/// Where an interrupt is served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum HandlerContext {
+    /// In the interrupt itself.
+    Hardirq,
+    /// In a softirq.
+    Softirq,
 }
 
 /// What keeps interrupts off, where it is no lock and no other interrupt.
@@ -144,6 +171,8 @@ pub enum Precedence {
     Fair,
     /// It does not go before; it executes until the kernel lets it make room.
     NotPreempted,
+    /// Both are deadline tasks of a recording, which does not tell their deadlines.
+    NotRecorded,
 }
 
 /// A budget that a task can use up.

@@ -1,6 +1,6 @@
 //! One wakeup, from what should have brought it to the task's first instruction.
 
-use super::{Cause, Remedies};
+use super::{Cause, Handler, Remedies, WhyRecorded};
 use crate::{CpuId, LogInterrupt, Nanos, Pid, Prio};
 use serde::Serialize;
 
@@ -31,6 +31,9 @@ pub struct Explanation {
     /// What its first work is longer by, behind the latency: fetching what the caches have lost.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub afterwards: Vec<WhyStretch>,
+    /// What else a recording tells of it; absent of a simulated run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<Box<WhyRecorded>>,
     /// What would have helped, if that was tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedies: Option<Remedies>,
@@ -69,6 +72,17 @@ pub enum Due {
     Mutex {
         /// The mutex's name, or its number.
         mutex: Box<str>,
+    },
+    /// An interrupt of a recording: when that set about waking it.
+    Handler {
+        /// Which; absent where the recording does not tell.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        handler: Option<Handler>,
+    },
+    /// It was not to stop at all: when another task came in its place.
+    Preempted {
+        /// Which.
+        by: WhyTask,
     },
     /// It is new: when its parent set about making it.
     Start {

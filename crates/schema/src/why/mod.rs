@@ -3,11 +3,13 @@
 mod blame;
 mod cause;
 mod explanation;
+mod recorded;
 mod remedy;
 
 pub use blame::{Blame, BlameRow, LateBy};
-pub use cause::{Budget, Cause, HeldMutex, IrqsOffPath, Precedence};
+pub use cause::{Budget, Cause, Handler, HandlerContext, HeldMutex, IrqsOffPath, Precedence};
 pub use explanation::{Due, Explanation, WhyDecision, WhyStretch, WhyTask, Woken};
+pub use recorded::{WhyLeft, WhyOrigin, WhyRecorded, WhyWaker};
 pub use remedy::{Remedies, Remedy, RemedyCost};
 
 use crate::{ExperimentText, WhySchema, json};

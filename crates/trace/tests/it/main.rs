@@ -14,4 +14,6 @@ mod perf_latency;
 mod perfetto;
 mod recordings;
 mod streams;
+mod timehist;
 mod variants;
+mod why;

@@ -1,7 +1,8 @@
 //! Explanations of simulated wakeups: scenes made by hand, whose culprits and lengths are known; random runs,
-//! in which every latency adds up; and whole experiments.
+//! in which every latency adds up; and whole experiments. And explanations of recordings.
 
 mod random;
+mod recorded;
 mod scene;
 mod scenes;
 mod whole;

@@ -1,0 +1,172 @@
+//! Why tasks of a recording were late, without any simulation.
+
+use super::is_meant;
+use crate::error::Error;
+use crate::inspect::{self, Inspection, OpenedTrace};
+use crate::loads::is_recording;
+use crate::sources::Sources;
+use machine::Window;
+use report::numbers::many;
+use report::why::Blamed;
+use scheduler::Nanos;
+use schema::WhySchema;
+use schema::why::WhyResult;
+use std::collections::BTreeSet;
+use suggest::suggest;
+use trace::{Pid, RecordedLacks, RecordedWaits, Trace, WaitsMeant};
+use workload::replay::TaskSelector;
+
+/// What is asked of a recording.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RecordedQuestion {
+    /// Whose waits; empty: all tasks'.
+    pub tasks: Vec<TaskSelector>,
+    /// Which of them.
+    pub waits: WaitsMeant,
+    /// So many are explained, those that took longest.
+    pub worst: usize,
+    /// Those only that last at this time: on the recording's own clock, or, if it lies before that begins,
+    /// since its first event.
+    pub at: Option<Nanos>,
+    /// The stretch to look at, since the first event; `None`: all of it.
+    pub window: Option<Window>,
+    /// Whether to sum up what all of them are due to.
+    pub blame: bool,
+}
+
+/// Explains the waits for a CPU in a recording; `-` is standard input.
+///
+/// # Errors
+/// A file that cannot be read, is no trace, or holds no `sched_switch`; a time without events, a task that is
+/// not there, a time at which none of them waits, no waits at all.
+pub fn why_recorded(
+    path: &str,
+    question: &RecordedQuestion,
+    files: &dyn Sources,
+) -> Result<WhyResult, Error> {
+    let asked = Inspection { window: question.window, ..Inspection::default() };
+    let OpenedTrace { trace, zero_ns, behind_end, .. } = inspect::open(path, &asked, files)?;
+    let at = question.at.map(|at| Moment::of(zero_ns, at));
+    let waits = RecordedWaits::of(&trace);
+    all_are_there(&question.tasks, &waits)?;
+    let meant = |pid: Pid, comm: &str| is_meant(&question.tasks, pid.0.unsigned_abs(), comm);
+    let mut numbers = waits.numbers(question.waits, meant);
+    if numbers.is_empty() {
+        return Err(Error::NoRecordedWakeups);
+    }
+    let count = numbers.len() as u64;
+    let mut blamed = Blamed::default();
+    if question.blame {
+        numbers.iter().for_each(|number| blamed.add(&waits.explain(*number)));
+    }
+    if let Some(at) = at {
+        let nearest = numbers.iter().map(|number| waits.due_ns(*number));
+        let nearest = nearest.min_by_key(|due| due.abs_diff(at.on_the_clock)).unwrap_or_default();
+        let lasts =
+            |number: &usize| (waits.due_ns(*number)..=waits.first_ns(*number)).contains(&at.on_the_clock);
+        numbers.retain(lasts);
+        if numbers.is_empty() {
+            return Err(Error::NobodyOnTheWay { at: at.asked, nearest: at.as_asked(nearest) });
+        }
+    }
+    // Stable: of equal ones the earlier.
+    numbers.sort_by_key(|number| std::cmp::Reverse(waits.latency_ns(*number)));
+    numbers.truncate(question.worst);
+    Ok(WhyResult {
+        schema: WhySchema,
+        command: None,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        experiment: None,
+        recording: Some(path.to_owned()),
+        wakeups: count,
+        explanations: numbers.into_iter().map(|number| waits.explain(number)).collect(),
+        blame: blamed.finish(),
+        notes: behind_end.into_iter().chain(notes(&trace, waits.lacks())).collect(),
+    })
+}
+
+/// Whether a word is that of a recording: a file that is no description of a load and no result. Standard
+/// input, which can be read only once, is taken for one.
+///
+/// # Errors
+/// It cannot be read.
+pub fn is_recorded(word: &str, files: &dyn Sources) -> Result<bool, Error> {
+    is_recording(word, files)
+}
+
+/// A time that was asked for.
+#[derive(Clone, Copy)]
+struct Moment {
+    asked: Nanos,
+    /// The same on the recording's clock, ns.
+    on_the_clock: u64,
+}
+
+impl Moment {
+    fn of(zero_ns: u64, asked: Nanos) -> Moment {
+        let on_the_clock = if asked.0 < zero_ns { zero_ns.saturating_add(asked.0) } else { asked.0 };
+        Moment { asked, on_the_clock }
+    }
+
+    /// A time on the clock, counted as the one that was asked for.
+    fn as_asked(self, time_ns: u64) -> Nanos {
+        Nanos(time_ns.saturating_sub(self.on_the_clock - self.asked.0))
+    }
+}
+
+fn all_are_there(tasks: &[TaskSelector], waits: &RecordedWaits<'_>) -> Result<(), Error> {
+    let named = waits.tasks();
+    let is_there = |whom: &TaskSelector| {
+        named.iter().any(|(pid, comms)| comms.iter().any(|comm| whom.matches(pid.0.unsigned_abs(), comm)))
+    };
+    let Some(whom) = tasks.iter().find(|whom| !is_there(whom)) else { return Ok(()) };
+    let nearest = match whom {
+        TaskSelector::Pid(number) => {
+            let pids = named.keys().map(|pid| pid.0);
+            pids.min_by_key(|pid| pid.abs_diff(*number)).map(|pid| pid.to_string())
+        }
+        _ => {
+            let comms: BTreeSet<&str> = named.values().flatten().copied().collect();
+            suggest(&whom.word(), comms).map(str::to_owned)
+        }
+    };
+    Err(Error::NotInRecording { whom: whom.clone(), nearest })
+}
+
+/// What the recording does not tell, and which events would.
+fn notes(trace: &Trace, lacks: RecordedLacks) -> Vec<String> {
+    let mut notes = Vec::new();
+    if lacks.interrupts {
+        notes.push(
+            "no interrupts were recorded: what they take is part of the time of whoever ran (events irq and \
+             irq_vectors tell)"
+                .to_owned(),
+        );
+    }
+    if lacks.queued {
+        notes.push(
+            "no sched_wakeup was recorded: a task counts as queued as soon as its wakeup begins".to_owned(),
+        );
+    }
+    if lacks.moves {
+        notes.push(
+            "no sched_migrate_task was recorded: where a task waits is not known if it moves".to_owned(),
+        );
+    }
+    if lacks.ends > 0 {
+        let ends = many(lacks.ends, "wait");
+        notes.push(format!("left out: {ends} of which no event shows where the task began to execute"));
+    }
+    if lacks.wakeups > 0 {
+        let wakeups = many(lacks.wakeups, "switch");
+        notes.push(format!("left out: {wakeups} to a task whose wakeup was not recorded"));
+    }
+    if !trace.meta.gaps.is_empty() {
+        notes.push(format!(
+            "{} of lost events: what happened there is `not recorded`, and a wait that spans it may have been \
+             several",
+            many(trace.meta.gaps.len() as u64, "gap")
+        ));
+    }
+    notes
+}
