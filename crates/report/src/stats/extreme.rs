@@ -37,7 +37,7 @@ pub struct ExtremeValue {
 }
 
 impl ExtremeValue {
-    /// The distribution of the maxima of blocks; `None` of fewer than [`FEWEST_BLOCKS`].
+    /// The distribution of the maxima of blocks; `None` of fewer than `FEWEST_BLOCKS`.
     #[must_use]
     pub fn fit(maxima: &[f64]) -> Option<Self> {
         (maxima.len() >= FEWEST_BLOCKS).then(|| Self::of_moments(&LMoments::of(maxima)))
@@ -70,7 +70,7 @@ impl ExtremeValue {
 }
 
 /// The 95 % interval of [`ExtremeValue::median_of_largest`] from percentiles of a bootstrap over the blocks;
-/// `None` of fewer than [`FEWEST_BLOCKS`].
+/// `None` of fewer than `FEWEST_BLOCKS`.
 #[must_use]
 pub fn largest_interval(maxima: &[f64], blocks: f64) -> Option<Interval> {
     ExtremeValue::fit(maxima)?;

@@ -82,7 +82,7 @@ fn explanation(number: usize, one: &Explanation, rows: Rows) -> String {
         }
     }
     if left_out > 0 {
-        let why = format!("({} shorter ones)", many(left_out, "stretch").replace("stretchs", "stretches"));
+        let why = format!("({left_out} shorter {})", if left_out == 1 { "stretch" } else { "stretches" });
         table.row([String::new(), exact(Nanos(rest)), String::new(), why]);
     }
     table.row([String::new(), exact(*latency), String::new(), "in all".to_owned()]);
@@ -101,8 +101,18 @@ fn longest(stretches: &[WhyStretch]) -> BTreeSet<usize> {
     places.into_iter().take(FOLDED).collect()
 }
 
+/// How long whoever runs has had the CPU before the stretch begins, if it began before.
+fn already(stretch: &WhyStretch) -> String {
+    match stretch.cause {
+        Cause::Running { since, .. } if since < stretch.from => {
+            format!(", for {} already", duration_ns(stretch.from.0 - since.0))
+        }
+        _ => String::new(),
+    }
+}
+
 fn row(due_at: Nanos, stretch: &WhyStretch) -> [String; 4] {
-    let mut why = cause(&stretch.cause);
+    let mut why = cause(&stretch.cause) + &already(stretch);
     if !stretch.decisions.is_empty() {
         let names: Vec<&str> = stretch.decisions.iter().map(|decision| decision.reason).collect();
         why += &format!(" ({})", names.join(", "));
@@ -294,7 +304,7 @@ pub(super) fn cause(cause: &Cause) -> String {
         }
         Cause::InFlight { from } => format!("CPU {from} has asked this one, which has yet to notice"),
         Cause::HandOver { from, to } => format!("moves from CPU {from} to CPU {to}"),
-        Cause::Running { task, since, precedence } => {
+        Cause::Running { task, precedence, .. } => {
             let why = match precedence {
                 Precedence::Class => "of a class that goes before",
                 Precedence::EarlierDeadline => "with an earlier deadline",
@@ -304,7 +314,7 @@ pub(super) fn cause(cause: &Cause) -> String {
                 Precedence::NotPreempted => "which cannot be preempted yet",
                 Precedence::NotRecorded => "whose deadline was not recorded",
             };
-            format!("{} runs, {why}, since {}", who(task), moment(since.0))
+            format!("{} runs, {why}", who(task))
         }
         Cause::Mutex { chain, behind } => {
             let links: Vec<String> = chain.iter().map(of_mutex).collect();

@@ -1,10 +1,10 @@
 //! Why tasks were late, from the log of a run alone: each wakeup from what should have brought it to the
 //! task's first instruction, in stretches that add up.
 //!
-//! 1. [`wakeups`] reads the log once: what each CPU does ([`cpus`]) and where each task is ([`tasks`]) at
+//! 1. `wakeups` reads the log once: what each CPU does (`cpus`) and where each task is (`tasks`) at
 //!    each time, and the ways that each wakeup takes: its timer, an interrupt, the waker's path, the queue of
 //!    a CPU.
-//! 2. [`cut`] cuts the ways of one wakeup where the CPU that it depends on begins something else, and names
+//! 2. `cut` cuts the ways of one wakeup where the CPU that it depends on begins something else, and names
 //!    the cause of each piece.
 
 mod blame;

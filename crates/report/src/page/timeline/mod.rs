@@ -1,7 +1,7 @@
 //! Who ran where, who waited, and for what: a run or a recording, ready for a page.
 //!
 //! A [`Builder`] takes what happened in the order of time; [`of_log`] feeds it with the log of a run. What
-//! comes out is packed column by column ([`pack`]), and the script of the page unpacks it
+//! comes out is packed column by column (`pack`), and the script of the page unpacks it
 //! (`web/src/timeline.ts`).
 
 mod build;
