@@ -191,7 +191,7 @@ class ExperimentText(Record):
 
     __slots__ = ()
     _inner = {'groups': 'GroupText', 'loads': 'LoadText', 'machine': 'MachineText', 'members': 'MemberText', 'redraws': 'RedrawText', 'settings': 'KernelChange', 'stretch': 'Stretch'}
-    _optional = frozenset(['autogroup', 'check', 'dumps', 'duration_ns', 'groups', 'isolcpus', 'kernel', 'members', 'redraws', 'settings', 'stretch', 'tasks', 'without_fidelity'])
+    _optional = frozenset(['autogroup', 'check', 'dumps', 'duration_ns', 'groups', 'isolcpus', 'kernel', 'members', 'redraws', 'settings', 'stretch', 'tasks', 'why', 'without_fidelity'])
     autogroup: bool | None
     """Whether each load is a session with a group of its own (`sched_autogroup_enabled`), for tasks that are in no
     other group."""
