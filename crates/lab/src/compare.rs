@@ -50,7 +50,8 @@ impl Plan {
     }
 
     /// The plan's experiment in a configuration, with the first seed.
-    pub(crate) fn of_arm(&self, arm: &Arm) -> Experiment {
+    #[must_use]
+    pub fn of_arm(&self, arm: &Arm) -> Experiment {
         Experiment {
             loads: arm.loads.clone(),
             machine: arm.machine.clone(),

@@ -34,17 +34,7 @@ pub fn search(
     told: &dyn Fn(u64),
 ) -> Result<SearchResult, Error> {
     let plan = request.words.plan(&[], 1, files)?;
-    let base = &plan.base;
-    let asked = Experiment {
-        loads: base.loads.clone(),
-        machine: base.machine.clone(),
-        kernel: base.kernel.clone(),
-        groups: base.groups.clone(),
-        record: false,
-        dumps: Vec::new(),
-        redraws: Vec::new(),
-        ..plan.experiment.clone()
-    };
+    let asked = Experiment { redraws: Vec::new(), ..plan.of_arm(&plan.base) };
     // How close a replay comes to its recording says nothing of the figure.
     let experiment = Experiment { fidelity: false, ..asked.clone() };
     let first = experiment.run()?.result;

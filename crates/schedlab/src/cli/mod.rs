@@ -11,6 +11,7 @@ mod completions;
 mod diagnostic;
 mod exit;
 mod explain;
+mod goal;
 mod inspect;
 mod list;
 mod man;

@@ -1,15 +1,16 @@
 //! `schedlab search`: the worst case on purpose.
 
 use super::common::{Common, Format, Meant, say_what_runs};
+use super::goal::goal;
 use super::output::{Failure, Stream, command_line, print, write};
 use super::progress::Progress;
 use super::typed::Typed;
 use super::voice::Voice;
 use clap::ValueEnum;
 use schedlab::files::Disk;
-use schema::{SearchMethod, TuneDirection};
+use schema::SearchMethod;
 use std::path::PathBuf;
-use tune::{Goal, SearchRequest, Words};
+use tune::{SearchRequest, Words};
 
 /// Look for the run that is worst in a figure, of all that loads and machine allow.
 ///
@@ -51,18 +52,6 @@ enum Method {
     Random,
 }
 
-impl Args {
-    /// Clap asks for one of the two.
-    fn goal(&self) -> Goal {
-        match &self.minimize {
-            Some(text) => Goal { text: text.clone(), direction: TuneDirection::Minimize },
-            None => {
-                Goal { text: self.maximize.clone().unwrap_or_default(), direction: TuneDirection::Maximize }
-            }
-        }
-    }
-}
-
 pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> {
     let Meant { text, reading, experiment, files, .. } = args.common.meaning(&[], typed)?;
     say_what_runs([&experiment.kernel], voice);
@@ -74,7 +63,7 @@ pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> 
             reading: &reading,
             base: "",
         },
-        goal: args.goal(),
+        goal: goal(args.minimize.as_deref(), args.maximize.as_deref()),
         method: match args.method {
             Method::Guided => SearchMethod::Guided,
             Method::Random => SearchMethod::Random,

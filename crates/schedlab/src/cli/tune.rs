@@ -1,13 +1,13 @@
 //! `schedlab tune`: which settings serve a load best.
 
 use super::common::{Common, Format, Meant, say_what_runs};
+use super::goal::goal;
 use super::output::{Failure, Stream, command_line, print};
 use super::progress::Progress;
 use super::typed::Typed;
 use super::voice::Voice;
 use schedlab::files::Disk;
-use schema::TuneDirection;
-use tune::{Goal, KnobsFile, Request, Words};
+use tune::{KnobsFile, Request, Words};
 
 /// Find which settings serve a load best, and say how sure that is.
 ///
@@ -46,18 +46,6 @@ pub struct Args {
     repeat: u32,
 }
 
-impl Args {
-    /// Clap asks for one of the two.
-    fn goal(&self) -> Goal {
-        match &self.maximize {
-            Some(text) => Goal { text: text.clone(), direction: TuneDirection::Maximize },
-            None => {
-                Goal { text: self.minimize.clone().unwrap_or_default(), direction: TuneDirection::Minimize }
-            }
-        }
-    }
-}
-
 pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> {
     let Meant { text, reading, experiment, .. } = args.common.meaning(&[], typed)?;
     say_what_runs([&experiment.kernel], voice);
@@ -71,7 +59,7 @@ pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> 
             reading: &reading,
             base: args.base.as_deref().unwrap_or(""),
         },
-        goal: args.goal(),
+        goal: goal(args.minimize.as_deref(), args.maximize.as_deref()),
         subject_to: &args.subject_to,
         knobs: knobs.as_ref(),
         seeds: args.repeat,
