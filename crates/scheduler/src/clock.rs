@@ -1,12 +1,13 @@
 //! The clocks of a run queue: one shows the time, the other one that of its tasks, from which interrupts are
-//! left out where the kernel measures them (fair-placement 1.9).
+//! left out where the kernel measures them (fair-placement 1.9). Averages have a third one, which differs
+//! from that where CPUs are not worth the same.
 //!
 //! The time of an interrupt is known as it ends. What is accounted while it goes on, as a tick does, goes by
 //! a task clock that contains the interrupt so far; the next update takes it back, and stands still if that
 //! is more than has passed since.
 
 use crate::Nanos;
-use crate::class::interrupted;
+use crate::class::{interrupted, pelt_clock_advances};
 use crate::platform::Platform;
 use crate::rq::RqGuard;
 
@@ -19,6 +20,19 @@ impl<P: Platform> RqGuard<'_, P> {
         let measured = self.me.k.platform.interrupt_time(self.cpu);
         if measured > self.published.left_out.get() {
             self.leave_out(measured, before);
+        }
+        if self.me.k.fair_root.is_asymmetric {
+            pelt_clock_advances(self);
+        }
+    }
+
+    /// Time of all averages: the task clock, which on CPUs that are worth less goes slower while they are
+    /// busy (deadline-groups C3).
+    #[inline]
+    pub fn clock_pelt(&self) -> Nanos {
+        match self.me.k.fair_root.is_asymmetric {
+            true => self.published.pelt.clock.now(),
+            false => self.clock_task(),
         }
     }
 

@@ -34,6 +34,9 @@ impl LevelKind {
     }
 }
 
+/// What the best CPU is worth (deadline-groups C1).
+pub const FULL_CAPACITY: u64 = 1024;
+
 /// One level of a machine: a partition of its CPUs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TopologyLevel {
@@ -52,19 +55,50 @@ pub struct Topology {
     /// Smallest first; levels whose spans are single CPUs, or the same as those of the level below, are left
     /// out of the domains.
     pub levels: Vec<TopologyLevel>,
+    /// What the firmware says each CPU is worth at its highest speed, in 1024ths of the best one
+    /// (deadline-groups C1); empty if all are worth the same.
+    pub capacities: Vec<u16>,
 }
 
 impl Topology {
+    /// CPUs of which each is worth the same, grouped so.
+    pub fn of(cpus: usize, levels: Vec<TopologyLevel>) -> Topology {
+        Topology { cpus, levels, capacities: Vec::new() }
+    }
+
+    /// The same CPUs, worth so much: 1 to 1024 for each. The best of them counts as 1024.
+    #[must_use]
+    pub fn with_capacities(self, capacities: Vec<u16>) -> Topology {
+        let best = capacities.iter().copied().max().map_or(1, u64::from);
+        let of_best = |capacity: u16| (u64::from(capacity) * FULL_CAPACITY / best) as u16;
+        let differ = capacities.iter().any(|capacity| u64::from(*capacity) < best);
+        let capacities = capacities.into_iter().filter(|_| differ).map(of_best).collect();
+        Topology { capacities, ..self }
+    }
+
+    /// What a CPU is worth, in 1024ths of the best one.
+    pub fn capacity(&self, cpu: CpuId) -> u64 {
+        self.capacities.get(cpu.index()).map_or(FULL_CAPACITY, |capacity| u64::from(*capacity))
+    }
+
+    /// How many different capacities these CPUs have.
+    fn kinds(&self, cpus: &CpuMask) -> usize {
+        let mut capacities: Vec<u64> = cpus.iter().map(|cpu| self.capacity(cpu)).collect();
+        capacities.sort_unstable();
+        capacities.dedup();
+        capacities.len()
+    }
+
     /// `cpus` CPUs that all share one cache.
     pub fn flat(cpus: usize) -> Topology {
         let level = TopologyLevel { kind: LevelKind::Mc, spans: [CpuMask::first_n(cpus)].into() };
-        Topology { cpus, levels: [level].into() }
+        Topology::of(cpus, [level].into())
     }
 
     /// The same as a kernel sees it that knows no clusters.
     pub fn without_clusters(&self) -> Topology {
         let known = |level: &&TopologyLevel| level.kind != LevelKind::Cluster;
-        Topology { cpus: self.cpus, levels: self.levels.iter().filter(known).cloned().collect() }
+        Topology { levels: self.levels.iter().filter(known).cloned().collect(), ..self.clone() }
     }
 
     /// The CPUs that share a last-level cache with `cpu`, itself included.
@@ -77,6 +111,28 @@ impl Topology {
 
 /// NUMA levels farther than this have no affine wakeups (the default of node_reclaim_distance, rt-class 4.5).
 const RECLAIM_DISTANCE: u16 = 30;
+
+/// Whether a domain has CPUs of different capacities.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Asymmetry {
+    /// They are worth the same.
+    None,
+    /// They are not, and the machine has others still (SD_ASYM_CPUCAPACITY).
+    Some,
+    /// It has all kinds that there are (SD_ASYM_CPUCAPACITY_FULL).
+    Full,
+}
+
+impl Asymmetry {
+    fn of(topology: &Topology, span: &CpuMask) -> Asymmetry {
+        let all = CpuMask::first_n(topology.cpus);
+        match topology.kinds(span) {
+            1 => Asymmetry::None,
+            kinds if kinds == topology.kinds(&all) => Asymmetry::Full,
+            _ => Asymmetry::Some,
+        }
+    }
+}
 
 /// One level of one CPU's domain chain (fair-class 8.1).
 #[derive(Clone, Debug)]
@@ -101,6 +157,8 @@ pub struct SchedDomain {
     pub prefer_sibling_above_mc: bool,
     /// Its groups are cores of several hardware threads.
     pub of_cores: bool,
+    /// Its CPUs are not all worth the same.
+    pub asymmetric: Asymmetry,
     /// Which average of CPU load is compared while the CPU is busy.
     pub busy_idx: usize,
     /// The same while it is idle.
@@ -206,6 +264,10 @@ pub struct SchedGroup {
     pub number: usize,
     /// What its CPUs are worth to fair tasks, in 1024ths of one, as of the last refresh (fair-placement 1.9).
     pub capacity: Kept<u64>,
+    /// The same of the CPU that is worth most.
+    pub max_capacity: Kept<u64>,
+    /// And of the one that is worth least.
+    pub min_capacity: Kept<u64>,
     /// When balancing of a newly idle CPU refreshes that again.
     pub next_update: Kept<Nanos>,
     /// Tasks that may not leave it kept its own balancing from evening it out (fair-placement 4.4).
@@ -213,13 +275,15 @@ pub struct SchedGroup {
 }
 
 impl SchedGroup {
-    fn new(span: CpuMask, number: usize) -> SchedGroup {
-        let weight = u64::from(span.weight());
+    fn new(topology: &Topology, span: CpuMask, number: usize) -> SchedGroup {
+        let capacities = || span.iter().map(|cpu| topology.capacity(cpu));
         SchedGroup {
             span,
-            weight,
+            weight: u64::from(span.weight()),
             number,
-            capacity: Kept::new(1024 * weight),
+            capacity: Kept::new(capacities().sum()),
+            max_capacity: Kept::new(capacities().max().unwrap_or(FULL_CAPACITY)),
+            min_capacity: Kept::new(capacities().min().unwrap_or(FULL_CAPACITY)),
             next_update: Kept::default(),
             imbalanced: Kept::default(),
         }
@@ -361,6 +425,9 @@ fn chain_of(topology: &Topology, cpu: CpuId, built: &mut Vec<Built>) -> Vec<Sche
         let numa = |kind| matches!(kind, LevelKind::Numa { .. });
         let far = matches!(level.kind, LevelKind::Numa { distance } if distance > RECLAIM_DISTANCE);
         let shares_cache = level.kind.shares_cache();
+        let asymmetric = Asymmetry::of(topology, &span);
+        // Over CPUs that are not worth the same, nobody spreads tasks evenly.
+        let alike = asymmetric == Asymmetry::None;
         chain.push(SchedDomain {
             kind: level.kind,
             span,
@@ -369,13 +436,14 @@ fn chain_of(topology: &Topology, cpu: CpuId, built: &mut Vec<Built>) -> Vec<Sche
             partition,
             affine: !far,
             shares_cache,
-            prefer_sibling: chain.last().is_some_and(|below| !numa(below.kind)),
+            prefer_sibling: alike && chain.last().is_some_and(|below| !numa(below.kind)),
             prefer_sibling_above_mc: chain.last().is_some_and(|below| match below.kind {
                 LevelKind::Smt | LevelKind::Package => true,
                 // A package of one cache is no level, and leaves its flag to that of the cache.
                 LevelKind::Cluster | LevelKind::Mc => numa(level.kind),
                 LevelKind::Numa { .. } => false,
             }),
+            asymmetric,
             of_cores: chain.last().is_some_and(|below| below.kind == LevelKind::Smt),
             busy_idx: if numa(level.kind) { 3 } else { 2 },
             idle_idx: match level.kind {
@@ -422,7 +490,7 @@ fn partition_of(
     let mut free = topology.cpus + known..;
     let group = |span: CpuMask| {
         let only = span.first().filter(|_| span.weight() == 1).map(CpuId::index);
-        SchedGroup::new(span, only.or_else(|| free.next()).unwrap_or_default())
+        SchedGroup::new(topology, span, only.or_else(|| free.next()).unwrap_or_default())
     };
     let groups = match below {
         None => span.iter().map(CpuMask::single).map(group).collect(),
@@ -447,14 +515,14 @@ mod tests {
     /// fair-class 8.1: four cores, two pairs that share an L2.
     #[test]
     fn q6600_has_a_pair_level_and_a_package_level() {
-        let topology = Topology {
-            cpus: 4,
-            levels: [
+        let topology = Topology::of(
+            4,
+            [
                 TopologyLevel { kind: LevelKind::Mc, spans: [mask(&[0, 1]), mask(&[2, 3])].into() },
                 TopologyLevel { kind: LevelKind::Package, spans: [mask(&[0, 1, 2, 3])].into() },
             ]
             .into(),
-        };
+        );
         let chain = &domains_of(&topology)[2];
         assert_eq!(chain.len(), 2);
         assert_eq!(chain[0].span, mask(&[2, 3]));
@@ -478,7 +546,7 @@ mod tests {
             TopologyLevel { kind, spans: spans.collect() }
         };
         let spreads = |levels: &[TopologyLevel]| -> Vec<bool> {
-            let topology = Topology { cpus: 16, levels: levels.to_vec() };
+            let topology = Topology::of(16, levels.to_vec());
             domains_of(&topology)[0].iter().map(|d| d.prefer_sibling_above_mc).collect()
         };
         let (smt, numa) = (level(LevelKind::Smt, 2), level(LevelKind::Numa { distance: 20 }, 16));

@@ -166,6 +166,9 @@ reasons! {
     SisSmt "sis_smt" "Another thread of the last CPU's core is idle.";
     SisCore "sis_core" "A whole core is idle.";
     SisCpu "sis_cpu" "The scan of the cache's CPUs found one idle.";
+    SisFits "sis_fits" "The woken fair task goes to an idle CPU that is worth enough for it.";
+    SisLargest "sis_largest"
+        "The woken fair task fits no idle CPU and goes to the one that is worth most.";
     SisNone "sis_none" "No CPU of the cache is idle.";
     SisCut "sis_cut" "The CPUs that may be looked at are busy (SIS_UTIL, SIS_PROP).";
     SisRefused "sis_refused" "The cache's CPUs are so full that SIS_UTIL forbids to look.";
@@ -245,7 +248,8 @@ reasons! {
     Throttled "throttled" "The RT queue used up its run time for this period.";
     Unthrottled "unthrottled" "The RT queue may run again.";
     LbNone "lb_none" "Balancing found no other group with a fair task.";
-    LbMisfit "lb_misfit" "Balancing helps a fair task whose CPU real-time tasks use.";
+    LbMisfit "lb_misfit" "Balancing helps a fair task that deserves a better CPU: real-time tasks use its own, \
+                          or it is worth too little.";
     LbImbalanced "lb_imbalanced" "Balancing helps a group that bound tasks keep from evening out.";
     LbLocalBusier "lb_local_busier" "Balancing left things as they are: its own group has more to do.";
     LbWithinPct "lb_within_pct" "Balancing left things as they are: both groups are overloaded about alike.";
@@ -263,6 +267,8 @@ reasons! {
     NiDice "ni_dice" "A CPU about to idle passed over a domain where it seldom finds work.";
     KickOverload "kick_overload" "A CPU with waiting tasks asked an idle one to balance.";
     KickCapacity "kick_capacity" "A CPU that real-time tasks use asked an idle one to take its fair task.";
+    KickMisfit "kick_misfit"
+        "A CPU that is worth too little for its fair task asked an idle one to balance.";
     KickBusyLlc "kick_busy_llc" "A CPU that shares its cache with busy ones asked an idle one to balance.";
     BalancedPeriodic "balanced_periodic" "Periodic balancing moved a fair task here.";
     BalancedNewIdle "balanced_newidle" "Balancing of a newly idle CPU moved a fair task here.";
@@ -273,6 +279,8 @@ reasons! {
     NotMovedBuddy "not_moved_buddy" "Balancing left a task: it is a buddy of its queue.";
     NotMovedHot "not_moved_hot" "Balancing left a task: it is cache-hot.";
     NotMovedLag "not_moved_lag" "Balancing left a task: it owes service to the others of its queue.";
+    NotMovedFits "not_moved_fits"
+        "Balancing left a task: it fits its CPU, and looked for was one that does not.";
     NotMovedThrottled "not_moved_throttled"
         "Balancing left a task: its group has used up its time on one of both CPUs.";
     AffinityMove "affinity_move" "The task was moved because its CPU is no longer allowed.";

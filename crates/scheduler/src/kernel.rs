@@ -6,7 +6,7 @@ use crate::fair::{FairRoot, Groups};
 use crate::mutex::MutexTable;
 use crate::partitions::{Division, Partitions};
 use crate::platform::{Access, Cost, Line, Platform};
-use crate::registry::{ClusterLevel, Config, DelayedCount, Feature};
+use crate::registry::{ClusterLevel, Config, DelayedCount, Feature, UnequalCpus};
 use crate::root_domain::RootDomain;
 use crate::rq::RunQueue;
 use crate::rt::Bandwidth;
@@ -133,7 +133,7 @@ impl<P: Platform> Scheduler<P> {
             cursors: Cursors::new(cpus),
             roots,
             root_of,
-            rqs: ids().map(|c| RunQueue::new(c, TaskId(u32::from(c.0)))).collect(),
+            rqs: ids().map(|c| RunQueue::new(c, TaskId(u32::from(c.0)), topology.capacity(c))).collect(),
             domains,
             cache_ids: ids().map(|c| llc[c.index()].first().unwrap_or(c)).collect(),
             llc,
@@ -175,6 +175,18 @@ impl<P: Platform> Scheduler<P> {
     /// Whether two CPUs share a last-level cache, as far as the partition of the first one goes.
     pub fn cpus_share_cache(&self, a: CpuId, b: CpuId) -> bool {
         self.llc[a.index()].contains(b)
+    }
+
+    /// What a CPU is worth with all of its time, in 1024ths of the best one (arch_scale_cpu_capacity).
+    #[inline]
+    pub fn full_capacity(&self, cpu: CpuId) -> u64 {
+        self.rq(cpu).published.pelt.capacity.full
+    }
+
+    /// Whether tasks have to fit their CPUs, because these are not worth the same (deadline-groups C1).
+    #[inline]
+    pub(crate) fn tasks_must_fit(&self) -> bool {
+        self.fair_root.is_asymmetric && self.config.rules.unequal_cpus.get() == UnequalCpus::Fit
     }
 
     /// The CPUs of its partition that share a last-level cache with `cpu`, itself included.

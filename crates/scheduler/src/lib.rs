@@ -54,7 +54,7 @@ pub use class::Class;
 pub use cpumask::CpuMask;
 pub use cpusets::{Cpuset, Cpusets};
 pub use dl::{DlParams, DlParamsError, NotAdmitted};
-pub use domains::{LevelKind, SchedDomain, Topology, TopologyLevel, domains_of};
+pub use domains::{FULL_CAPACITY, LevelKind, SchedDomain, Topology, TopologyLevel, domains_of};
 pub use event::{Event, Reason, SwitchState, Throttled};
 pub use ids::{CpuId, GroupId, MutexId, Pid, TaskId};
 pub use kernel::{Scheduler, ThisCpu, Totals};

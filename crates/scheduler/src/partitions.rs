@@ -83,7 +83,7 @@ impl Topology {
             kind: level.kind,
             spans: level.spans.iter().map(|span| span.and(part)).filter(|span| !span.is_empty()).collect(),
         };
-        Topology { cpus: self.cpus, levels: self.levels.iter().map(narrowed).collect() }
+        Topology { levels: self.levels.iter().map(narrowed).collect(), ..self.clone() }
     }
 }
 
@@ -103,7 +103,7 @@ mod tests {
             spans: spans.iter().map(|span| mask(span)).collect(),
         };
         let caches = level(LevelKind::Mc, &[&[0, 1, 2, 3], &[4, 5, 6, 7]]);
-        Topology { cpus: 8, levels: [caches, level(LevelKind::Package, &[&[0, 1, 2, 3, 4, 5, 6, 7]])].into() }
+        Topology::of(8, [caches, level(LevelKind::Package, &[&[0, 1, 2, 3, 4, 5, 6, 7]])].into())
     }
 
     fn spans(division: &Division, cpu: usize) -> Vec<CpuMask> {

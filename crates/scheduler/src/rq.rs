@@ -188,7 +188,7 @@ pub struct RqState {
 }
 
 impl RunQueue {
-    pub(crate) fn new(cpu: CpuId, idle: TaskId) -> RunQueue {
+    pub(crate) fn new(cpu: CpuId, idle: TaskId, capacity: u64) -> RunQueue {
         RunQueue {
             cpu,
             published: Published {
@@ -208,7 +208,7 @@ impl RunQueue {
                 nr_idle_policy: Shared::new(0),
                 load: Shared::new(0),
                 cpu_load: Default::default(),
-                pelt: QueuePelt::default(),
+                pelt: QueuePelt::of(capacity),
                 min_vruntime: Shared::new(CfsRq::INITIAL_MIN_VRUNTIME),
                 balance: CpuBalance::default(),
                 left_out: Shared::default(),

@@ -92,6 +92,8 @@ counters! {
         imbalance_util,
         /// The same as tasks.
         imbalance_task,
+        /// How often one task was wanted that needs a better CPU.
+        imbalance_misfit,
         /// Tasks that came.
         pulled,
         /// Of these, cache-hot ones.

@@ -80,11 +80,10 @@ fn domain_line(version: Version, level: usize, domain: &DomainSnapshot, cpus: us
 }
 
 fn balance(version: Version, counts: &BalanceCounts) -> Vec<u64> {
-    let [load, util, task] =
-        [&counts.imbalance_load, &counts.imbalance_util, &counts.imbalance_task].map(|sum| sum.get());
-    // CPUs of different capacity, where a task may not fit, are not modelled.
-    let misfit = 0;
-    let imbalance = if version >= NAMED { vec![load, util, task, misfit] } else { vec![load + util + task] };
+    let kinds =
+        [&counts.imbalance_load, &counts.imbalance_util, &counts.imbalance_task, &counts.imbalance_misfit];
+    let sums = kinds.map(|sum| sum.get());
+    let imbalance = if version >= NAMED { sums.to_vec() } else { vec![sums.iter().sum()] };
     let before = [&counts.attempts, &counts.balanced, &counts.failed].map(|count| count.get());
     let after = [&counts.pulled, &counts.hot_pulled, &counts.no_busier_queue, &counts.no_busier_group];
     [before.to_vec(), imbalance, after.map(|count| count.get()).to_vec()].concat()

@@ -338,9 +338,14 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "asymmetric",
         effect: Effect::Medium,
-        missing: "CPUs of different capacity, energy-aware placement, clamps of utilisation (uclamp).",
-        changes: "big.LITTLE and hybrid machines, Android. rt-app files with util_min or util_max are \
-                  refused. Not measured.",
+        missing: "Of CPUs that are not worth the same: energy-aware placement, clamps of utilisation (uclamp), \
+                  asymmetric packing (ITMT), and that real-time tasks look for a CPU that is worth enough. Fair \
+                  and deadline tasks do (rule unequal_cpus), from 5.10 on; how 4.9 to 5.9 placed them is \
+                  not modelled, nor that averages before 5.0 were scaled and not slowed.",
+        changes: "Phones that save energy put light tasks on small CPUs, which here stay where they were; \
+                  real-time tasks may run on a small CPU beside an idle large one; hybrid laptops up to 6.11 \
+                  prefer their large CPUs by packing. Tasks of a recording run at full speed on every CPU. \
+                  rt-app files with util_min or util_max are refused. Not measured.",
         profiles: SINCE_4_19,
         source: "deadline-groups C1, C4, B11",
     },

@@ -102,7 +102,7 @@ impl Layout {
             })
             .collect();
         let named_nodes = self.named_nodes.as_ref().map(|nodes| repeated(nodes, old, cpus));
-        let topology = Topology { cpus, levels };
+        let topology = Topology::of(cpus, levels);
         let layout = Layout::new(&topology, named_nodes, self.grows_to.clone());
         (topology, layout)
     }

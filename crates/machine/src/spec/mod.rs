@@ -24,7 +24,7 @@ pub use error::SpecError;
 pub use idle::IdleMonitor;
 pub use noise::{IrqOff, KthreadNoise, Noise, Spread, WakeEvent, Woken};
 pub use origin::{Origin, OriginKind};
-pub use speed::Speeds;
+pub use speed::{CpuSpeed, Speeds};
 pub use stretch::{Operation, Points, Stretch, Stretches};
 
 use layout::Layout;
@@ -108,6 +108,16 @@ impl MachineSpec {
         cpus.filter(|other| matches!(self.distance(cpu, *other), Distance::Own | Distance::Smt)).collect()
     }
 
+    /// Its CPUs are so fast, each.
+    ///
+    /// # Panics
+    /// If these are not as many as it has.
+    pub fn set_speeds(&mut self, cpus: Vec<CpuSpeed>) {
+        assert_eq!(cpus.len(), self.cpus(), "a speed for each CPU");
+        self.speeds.cpus = cpus;
+        self.topology = self.topology.clone().with_capacities(self.speeds.capacities());
+    }
+
     /// The same make of machine with `n` CPUs, 1 to [`CpuMask::BITS`]. Fewer: the first `n` CPUs. More: the
     /// whole pattern of cores, caches and nodes again, and levels that span the machine grow with it, up to
     /// the `grows_to` of the file.
@@ -117,6 +127,7 @@ impl MachineSpec {
         }
         let (topology, layout) = self.layout.resized(&self.topology, n);
         let speeds = self.speeds.resized(n);
+        let topology = topology.with_capacities(speeds.capacities());
         Ok(MachineSpec { topology, layout, speeds, ..self.clone() })
     }
 }

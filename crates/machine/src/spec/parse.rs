@@ -50,6 +50,8 @@ fn read_machine(root: Field<'_>) -> Result<MachineSpec, SpecError> {
     let costs = read_costs(&root.required("costs")?, &distances, &mut origins)?;
     let cache = read_cache(&root.required("cache")?, &distances, &mut origins)?;
     let speeds = root.optional("speed").map(|s| read_speed(&s, &topology, &mut origins)).transpose()?;
+    let speeds = speeds.unwrap_or_default();
+    let topology = topology.with_capacities(speeds.capacities());
     let stretches = root.optional("kernel").map(|k| read_kernel(&k, &mut origins)).transpose()?;
     let noise = root.optional("noise").map(|n| read_noise(&n, &mut origins)).transpose()?;
     Ok(MachineSpec {
@@ -58,7 +60,7 @@ fn read_machine(root: Field<'_>) -> Result<MachineSpec, SpecError> {
         topology,
         costs,
         cache,
-        speeds: speeds.unwrap_or_default(),
+        speeds,
         idle_monitor: idle_monitor.unwrap_or_default(),
         stretches: stretches.unwrap_or_default(),
         noise: noise.unwrap_or_default(),

@@ -5,8 +5,8 @@ use super::origin::Origin;
 use super::parse::{read_figure, read_origin};
 use super::parse_topology::read_cpu_list;
 use super::reader::Field;
-use super::speed::Speeds;
-use scheduler::{CpuId, CpuMask, LevelKind, Topology};
+use super::speed::{CpuSpeed, Speeds};
+use scheduler::{CpuId, CpuMask, FULL_CAPACITY, LevelKind, Topology};
 
 pub(super) fn read_speed(
     field: &Field<'_>,
@@ -23,25 +23,45 @@ pub(super) fn read_speed(
         speeds.smt_busy_percent = read_figure(&factor, "percent", 1, 100, origins)? as u32;
     }
     if let Some(kinds) = table.optional("cpus") {
-        speeds.cpu_percent = read_kinds(&kinds, topology.cpus, origins)?;
+        speeds.cpus = read_kinds(&kinds, topology.cpus, origins)?;
     }
     Ok(speeds)
 }
 
-/// Each names some CPUs and their speed; the others have 100.
-fn read_kinds(field: &Field<'_>, cpus: usize, origins: &mut Vec<Origin>) -> Result<Vec<u32>, SpecError> {
-    let (mut percents, mut seen) = (vec![100; cpus], CpuMask::EMPTY);
+/// Each names some CPUs and their speed; the others have the full one.
+fn read_kinds(field: &Field<'_>, cpus: usize, origins: &mut Vec<Origin>) -> Result<Vec<CpuSpeed>, SpecError> {
+    let (mut speeds, mut seen) = (vec![CpuSpeed::FULL; cpus], CpuMask::EMPTY);
     for kind in field.elements()? {
-        let table = kind.table(&["cpus", "percent", "origin"])?;
+        let table = kind.table(&["cpus", "percent", "capacity", "origin"])?;
         let of_field = table.required("cpus")?;
         let of = read_cpu_list(&of_field, cpus)?;
         if let Some(cpu) = of.and(&seen).first() {
             return Err(of_field.error(format!("CPU {cpu} has a speed already"), "name every CPU once"));
         }
         seen = seen.or(&of);
-        let percent = table.required("percent")?.number(1, 100, "percent")? as u32;
-        origins.push(read_origin(&table, format!("{percent} percent for CPUs {of}"))?);
-        of.iter().for_each(|cpu: CpuId| percents[cpu.index()] = percent);
+        let (speed, text) = match (table.optional("percent"), table.optional("capacity")) {
+            (_, None) => {
+                let percent = table.required("percent")?.number(1, 100, "percent")? as u32;
+                (CpuSpeed::Percent(percent), format!("{percent} percent"))
+            }
+            (None, Some(told)) => {
+                let capacity = told.number(1, FULL_CAPACITY, "of 1024")? as u16;
+                (CpuSpeed::Capacity(capacity), format!("capacity {capacity} of 1024"))
+            }
+            (Some(_), Some(told)) => {
+                let problem = "stands beside percent, and both say how fast the CPUs are";
+                return Err(
+                    told.error(problem, "keep capacity if the firmware tells the kernel, else percent")
+                );
+            }
+        };
+        origins.push(read_origin(&table, format!("{text} for CPUs {of}"))?);
+        of.iter().for_each(|cpu: CpuId| speeds[cpu.index()] = speed);
     }
-    Ok(percents)
+    let told = |speed: &CpuSpeed| matches!(speed, CpuSpeed::Capacity(_));
+    if speeds.iter().any(told) && speeds.iter().all(|speed| speed.is_less()) {
+        let problem = "gives capacity 1024 to no CPU, and capacities are parts of the best one's";
+        return Err(field.error(problem, "give the best CPUs 1024, and the others their part of it"));
+    }
+    Ok(speeds)
 }

@@ -27,7 +27,7 @@ pub(super) fn read_topology(
     check_order(&levels_field, &levels, cpus)?;
     let nodes = table.optional("nodes").map(|n| read_nodes(&n, &levels, cpus)).transpose()?;
     let grows_to = levels.iter().map(|l| l.grows_to).collect();
-    let topology = Topology { cpus, levels: levels.into_iter().map(|l| l.level).collect() };
+    let topology = Topology::of(cpus, levels.into_iter().map(|l| l.level).collect());
     let layout = Layout::new(&topology, nodes, grows_to);
     Ok((topology, layout))
 }

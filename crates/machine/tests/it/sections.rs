@@ -105,7 +105,7 @@ fn one_step_is_what_many_are() {
 fn one_step_is_what_many_are_beside_siblings() {
     let core = CpuMask::first_n(3);
     let levels = [TopologyLevel { kind: LevelKind::Smt, spans: [core].into() }];
-    let mut spec = MachineSpec::ideal(Topology { cpus: 3, levels: levels.into() });
+    let mut spec = MachineSpec::ideal(Topology::of(3, levels.into()));
     spec.speeds.smt_busy_percent = 62;
     same_in_one_step_as_in_many(&spec);
 }

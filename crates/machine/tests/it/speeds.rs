@@ -1,13 +1,13 @@
 //! What a busy sibling and a slow CPU take from a task (machine.md 6.2, 6.3).
 
 use crate::engine::{Clock, fifo, ms, run_with, script, us};
-use machine::{MachineSpec, Outcome, RunOptions, Setup, Step, TaskSpec};
+use machine::{CpuSpeed, MachineSpec, Outcome, RunOptions, Setup, Step, TaskSpec};
 use scheduler::{CpuId, CpuMask, LevelKind, Nanos, Topology, TopologyLevel};
 
 /// One core with so many threads, of which a busy one leaves its sibling `percent`.
 fn core(threads: usize, percent: u32) -> MachineSpec {
     let levels = [TopologyLevel { kind: LevelKind::Smt, spans: [CpuMask::first_n(threads)].into() }];
-    let mut spec = MachineSpec::ideal(Topology { cpus: threads, levels: levels.into() });
+    let mut spec = MachineSpec::ideal(Topology::of(threads, levels.into()));
     spec.speeds.smt_busy_percent = percent;
     spec
 }
@@ -108,7 +108,7 @@ fn recorded_cpu_time_is_not_slowed_again_but_slows_the_sibling() {
 #[test]
 fn a_slow_cpu_takes_longer_for_work_and_not_for_time() {
     let mut spec = MachineSpec::ideal(Topology::flat(2));
-    spec.speeds.cpu_percent = vec![100, 40];
+    spec.speeds.cpus = vec![CpuSpeed::FULL, CpuSpeed::Percent(40)];
     let steps = || [Step::Compute(ms(4)), Step::SleepFor(ms(3)), Step::SpinUntil(ms(20))];
     let ((fast, fast_clock), (slow, slow_clock)) = (on(0, steps()), on(1, steps()));
     run(spec, [(Nanos::ZERO, fast), (Nanos::ZERO, slow)]);
@@ -126,7 +126,7 @@ fn where_two_hogs_run_makes_a_difference() {
         },
         TopologyLevel { kind: LevelKind::Mc, spans: [CpuMask::first_n(4)].into() },
     ];
-    let mut spec = MachineSpec::ideal(Topology { cpus: 4, levels: levels.into() });
+    let mut spec = MachineSpec::ideal(Topology::of(4, levels.into()));
     let both = |spec: &MachineSpec, second: u16| {
         let ((a, a_clock), (b, b_clock)) =
             (on(0, [Step::Compute(ms(62))]), on(second, [Step::Compute(ms(62))]));

@@ -1,5 +1,6 @@
 //! Load tracking and balancing agree with themselves: fair-placement I1 to I3, I5, I6, I13, I17, I18 and
-//! I23.
+//! I23; deadline-groups CF4, as far as it can be seen at any moment: where the task may run can have changed
+//! since it was noted.
 
 use super::{Findings, Moment, Queue};
 use crate::Class;
@@ -23,9 +24,14 @@ pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found
     found.expect("fair-placement I3", pelt.average.sums_suffice(), || {
         format!("CPU {}: the sums of {:?} are less than its averages", rq.cpu, pelt.average)
     });
-    let left = pelt.capacity.left.get();
-    found.expect("fair-placement I18", (1..=1024).contains(&left), || {
-        format!("CPU {} has capacity {left}", rq.cpu)
+    let (left, full) = (pelt.capacity.left.get(), pelt.capacity.full);
+    found.expect("fair-placement I18", (1..=full).contains(&left), || {
+        format!("CPU {} has capacity {left} of {full}", rq.cpu)
+    });
+    let best = moment.k.root_domain(rq.cpu).span.iter().map(|cpu| moment.k.rq(cpu));
+    let best = best.map(|other| other.published.pelt.capacity.full).max();
+    found.expect("deadline-groups CF4", pelt.misfit_load.get() == 0 || best > Some(full), || {
+        format!("CPU {} is worth {full}, no CPU more, and its task looks for a better one", rq.cpu)
     });
     for domain in moment.k.domains(rq.cpu) {
         let interval = domain.balance.balance_interval_ms.get();

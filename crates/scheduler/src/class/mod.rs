@@ -40,7 +40,7 @@ pub(crate) use queue::{
     set_curr_task, set_task_cpu, uncount_runnable, yield_task,
 };
 pub(crate) use select::SelectFor;
-pub(crate) use tick::{interrupted, task_tick, turn_begins, turn_ends};
+pub(crate) use tick::{interrupted, pelt_clock_advances, task_tick, turn_begins, turn_ends};
 
 use crate::Prio;
 

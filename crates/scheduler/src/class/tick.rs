@@ -27,6 +27,11 @@ pub(crate) fn interrupted<P: Platform>(rq: &RqGuard<'_, P>, taken: Nanos) {
     fair::pelt::interrupted(rq, taken);
 }
 
+/// The queue's clock has been updated: that of its averages follows (deadline-groups C3).
+pub(crate) fn pelt_clock_advances<P: Platform>(rq: &RqGuard<'_, P>) {
+    fair::pelt::pelt_clock_advances(rq);
+}
+
 /// `next` was picked: where its class has turns that a timer ends (HRTICK, eevdf-class 5.4), it is set now.
 pub(crate) fn turn_begins<P: Platform>(rq: &mut RqGuard<'_, P>, next: TaskId) {
     match rq.me.task(next).class.get() {

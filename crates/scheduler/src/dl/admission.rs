@@ -6,7 +6,7 @@ use super::server::server_bw;
 use crate::platform::Platform;
 use crate::registry::{DlClass, DlGrub};
 use crate::task::Task;
-use crate::{CpuId, CpuMask, Nanos, Policy, RootDomain, RootId, Scheduler, ThisCpu};
+use crate::{CpuId, CpuMask, FULL_CAPACITY, Nanos, Policy, RootDomain, RootId, Scheduler, ThisCpu};
 use alloc::boxed::Box;
 use core::fmt;
 
@@ -83,6 +83,14 @@ fn cpus_of(root: &RootDomain) -> u64 {
     u64::from(root.span.weight())
 }
 
+/// What they are worth together, in 1024ths of the best CPU: kernels before 5.9 counted CPUs.
+fn capacity_of<P: Platform>(k: &Scheduler<P>, root: &RootDomain) -> u64 {
+    match k.tasks_must_fit() {
+        true => root.span.iter().map(|cpu| k.full_capacity(cpu)).sum(),
+        false => FULL_CAPACITY * cpus_of(root),
+    }
+}
+
 /// What is promised in a root domain, servers included.
 fn total<P: Platform>(k: &Scheduler<P>, root: &RootDomain) -> u64 {
     root.dl.total.get() + cpus_of(root) * server_bw(k)
@@ -119,7 +127,7 @@ pub fn fits<P: Platform>(
     if !root.span.is_subset(&allowed) {
         return Err(NotAdmitted::Affinity { allowed: allowed.into(), needed: root.span.into() });
     }
-    let limit = limit * cpus_of(root);
+    let limit = limit * capacity_of(k, root) / FULL_CAPACITY;
     // What a task has not given back yet since it left the class counts against it.
     let old = match task.policy.get() {
         Policy::Deadline(_) => task.dl.reserved_bw(),

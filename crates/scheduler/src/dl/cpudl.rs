@@ -3,8 +3,9 @@
 //! The kernel keeps a heap of the CPUs with deadline entities, the latest deadline at its root, and a mask of
 //! those without. An update takes a lock and writes a line; a search reads that line and takes no lock.
 
+use super::params::BW_SHIFT;
 use crate::platform::{Access, Line, Platform, RootLine};
-use crate::{CpuId, CpuMask, Nanos, RootId, ThisCpu};
+use crate::{CpuId, CpuMask, FULL_CAPACITY, Nanos, RootId, TaskId, ThisCpu};
 use core::cell::RefCell;
 
 use alloc::boxed::Box;
@@ -14,6 +15,26 @@ use alloc::vec;
 pub(super) struct Cpudl {
     line: Line,
     state: RefCell<State>,
+}
+
+/// Those of these CPUs that are worth enough for a task; if none is, one of those that are worth most, if
+/// possible its own.
+fn worth_enough<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, free: CpuMask) -> CpuMask {
+    let enough: CpuMask = free.iter().filter(|cpu| fits_cpu(me, p, *cpu)).collect();
+    if !enough.is_empty() {
+        return enough;
+    }
+    let own = me.task(p).cpu.get();
+    let best =
+        free.iter().max_by_key(|cpu| (me.k.full_capacity(*cpu), *cpu == own, core::cmp::Reverse(*cpu)));
+    best.map_or(free, CpuMask::single)
+}
+
+/// Whether a CPU is worth what a deadline task asks for up to each deadline (deadline-groups A9); always
+/// where nobody asks that.
+pub(super) fn fits_cpu<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, cpu: CpuId) -> bool {
+    let needed = me.task(p).dl.params().map_or(0, |params| (params.density() * FULL_CAPACITY) >> BW_SHIFT);
+    !me.k.tasks_must_fit() || needed <= me.k.full_capacity(cpu)
 }
 
 #[derive(Debug)]
@@ -44,19 +65,15 @@ impl Cpudl {
         me.touch(self.line, Access::Write);
     }
 
-    /// The allowed CPUs without a deadline entity; else the one with the latest deadline, if that is allowed
-    /// and later than `deadline`.
-    pub fn find<P: Platform>(
-        &self,
-        me: ThisCpu<'_, P>,
-        deadline: Nanos,
-        allowed: &CpuMask,
-    ) -> Option<CpuMask> {
+    /// The CPUs without a deadline entity that a task may use, and that are worth enough for it; else the one
+    /// with the latest deadline, if the task may use that and its own deadline is earlier.
+    pub fn find<P: Platform>(&self, me: ThisCpu<'_, P>, p: TaskId) -> Option<CpuMask> {
         me.touch(self.line, Access::Read);
-        let state = self.state.borrow();
-        let free = state.free.and(allowed);
+        let (state, task) = (self.state.borrow(), me.task(p));
+        let (deadline, allowed) = (task.dl.deadline(), task.cpus_allowed.get());
+        let free = state.free.and(&allowed);
         if !free.is_empty() {
-            return Some(free);
+            return Some(if me.k.tasks_must_fit() { worth_enough(me, p, free) } else { free });
         }
         let later = |best: Option<(Nanos, usize)>, (cpu, earliest): (usize, &Option<Nanos>)| {
             let found = earliest.map(|deadline| (deadline, cpu));

@@ -1,11 +1,12 @@
-//! GRUB: who reclaims is charged more slowly, by what others leave (deadline-groups A7).
+//! What running costs a budget. GRUB: who reclaims is charged more slowly, by what others leave
+//! (deadline-groups A7).
 
 use super::entity::DlEntity;
 use super::params::{BW_SHIFT, ratio};
 use super::server::inactive_server_bw;
 use crate::platform::Platform;
 use crate::registry::DlGrub;
-use crate::{CpuId, Nanos, ThisCpu};
+use crate::{CpuId, FULL_CAPACITY, Nanos, ThisCpu};
 
 /// Fractional bits of bw_ratio.
 const RATIO_SHIFT: u32 = 8;
@@ -16,7 +17,9 @@ pub(super) fn charged<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, e: &DlEntity,
     let reclaims = e.params().is_some_and(|params| params.reclaims());
     let rule = me.k.config.rules.dl_grub.get();
     if !reclaims || rule == DlGrub::Off {
-        return delta.0 as i64;
+        // On a CPU that is worth less a budget, which is of the best one, lasts longer.
+        let rate = if me.k.tasks_must_fit() { me.k.full_capacity(cpu) } else { FULL_CAPACITY };
+        return (delta.0 * rate / FULL_CAPACITY) as i64;
     }
     let limit = Limit::of(me);
     let inactive = me.k.dl_cpus.this_bw(cpu) - me.k.dl_cpus.running_bw(cpu) + inactive_server_bw(me, cpu);

@@ -1,5 +1,6 @@
 //! On which CPU a deadline task is to run (deadline-groups A9).
 
+use super::cpudl::fits_cpu;
 use super::preempt::precedes;
 use crate::Class;
 use crate::platform::{Access, Line, Platform};
@@ -13,7 +14,7 @@ pub(crate) fn select_task_rq<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> CpuI
     me.touch(Line::Rq(here), Access::Read);
     let curr = me.task(me.k.rq(here).published.curr.get());
     let in_the_way = curr.class.get() == Class::Deadline && (curr.is_pinned() || !precedes(task, curr));
-    if !in_the_way {
+    if !in_the_way && fits_cpu(me, p, here) {
         me.decide(p, Reason::DlWakeStay);
         return here;
     }
@@ -34,7 +35,7 @@ pub(super) fn later_cpus<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> Option<C
     if task.is_pinned() {
         return None;
     }
-    me.k.root_domain(task.cpu.get()).dl.cpudl.find(me, task.dl.deadline(), &task.cpus_allowed.get())
+    me.k.root_domain(task.cpu.get()).dl.cpudl.find(me, p)
 }
 
 /// The one of them that is nearest; the task's own CPU may be the answer.

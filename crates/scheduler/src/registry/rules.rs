@@ -201,6 +201,7 @@ table! {
     new_task_util: NewTaskUtil,
     pelt_lag: PeltLag,
     cpu_capacity: CpuCapacity,
+    unequal_cpus: UnequalCpus,
     wake_wide: WakeWide,
     recent_used: RecentUsed,
     cluster_level: ClusterLevel,

@@ -42,7 +42,7 @@ fn four_nodes() -> crate::MachineSpec {
             spans: [(0..40).map(CpuId).collect()].into(),
         },
     ];
-    let mut spec = crate::MachineSpec::ideal(Topology { cpus: 40, levels: levels.into() });
+    let mut spec = crate::MachineSpec::ideal(Topology::of(40, levels.into()));
     spec.costs.line.own = Nanos(2);
     spec.costs.line.shared_cache = Nanos(50);
     spec.costs.line.other_node = Nanos(150);

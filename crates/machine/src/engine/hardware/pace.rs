@@ -75,8 +75,8 @@ pub(crate) struct Paces {
     pub executing: Cell<Rate>,
     /// Percent of a CPU's speed beside one busy sibling.
     smt_busy_percent: u32,
-    /// By CPU; nothing if nothing varies.
-    own_percent: Box<[u32]>,
+    /// By CPU, in ten thousandths; nothing if nothing varies.
+    own: Box<[u32]>,
     /// The CPUs of each CPU's core.
     pub cores: Box<[Box<[CpuId]>]>,
 }
@@ -86,29 +86,29 @@ impl Paces {
     pub fn new(spec: &MachineSpec) -> Paces {
         let speeds = &spec.speeds;
         let cpus = || (0..spec.cpus() as u16).map(CpuId);
-        let vary = speeds.smt_busy_percent < 100 || cpus().any(|cpu| speeds.of(cpu) < 100);
+        let vary = speeds.smt_busy_percent < 100 || cpus().any(|cpu| speeds.of(cpu).is_less());
         let known = || cpus().filter(|_| vary);
         Paces {
             vary,
             executing: Cell::new(Rate::FULL),
             smt_busy_percent: speeds.smt_busy_percent,
-            own_percent: known().map(|cpu| speeds.of(cpu)).collect(),
+            own: known().map(|cpu| speeds.of(cpu).ten_thousandths()).collect(),
             cores: known().map(|cpu| spec.core_of(cpu).iter().collect()).collect(),
         }
     }
 
     /// That of a CPU that executes no task.
     pub fn of_idle(&self, cpu: CpuId) -> Rate {
-        self.own_percent.get(cpu.index()).map_or(Rate::FULL, |percent| Rate::new(percent * 100))
+        self.own.get(cpu.index()).map_or(Rate::FULL, |own| Rate::new(*own))
     }
 
     /// That of a CPU that executes a task, one of so many in its core. Two take their share from each other;
     /// more than two get no more done together than two.
     pub fn of_busy(&self, cpu: CpuId, in_core: u32) -> Rate {
-        let own = self.own_percent[cpu.index()];
+        let own = self.own[cpu.index()];
         match in_core {
             ..=1 => self.of_idle(cpu),
-            _ => Rate::new(own * self.smt_busy_percent * 2 / in_core),
+            _ => Rate::new(own * self.smt_busy_percent / 50 / in_core),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What a machine file may say of speeds.
 
 use super::errors::good;
-use crate::spec::{BUILTIN, MachineSpec};
+use crate::spec::{BUILTIN, CpuSpeed, MachineSpec};
 
 /// The good machine, its four CPUs two cores of two threads, with these lines for the speeds.
 fn with(speed: &str) -> Result<MachineSpec, String> {
@@ -15,10 +15,14 @@ fn with(speed: &str) -> Result<MachineSpec, String> {
 const BUSY: &str = "smt_busy_percent = { percent = 62, origin = \"published: somewhere\" }\n";
 const SLOW: &str = "cpus = [{ cpus = \"2-3\", percent = 70, origin = \"assumed: small ones\" }]\n";
 
+fn percents(spec: &MachineSpec) -> Vec<u32> {
+    spec.speeds.cpus.iter().map(|speed| speed.ten_thousandths() / 100).collect()
+}
+
 #[test]
 fn both_kinds_with_their_origins() {
     let spec = with(&format!("{BUSY}{SLOW}")).expect("a machine file");
-    assert_eq!((spec.speeds.smt_busy_percent, &spec.speeds.cpu_percent[..]), (62, &[100, 100, 70, 70][..]));
+    assert_eq!((spec.speeds.smt_busy_percent, percents(&spec)), (62, vec![100, 100, 70, 70]));
     let origins: Vec<String> = spec.origins.iter().map(ToString::to_string).collect();
     assert!(origins.contains(&"speed.smt_busy_percent = 62 percent (published: somewhere)".to_owned()));
     assert!(origins.contains(&"speed.cpus[0] = 70 percent for CPUs 2-3 (assumed: small ones)".to_owned()));
@@ -28,22 +32,42 @@ fn both_kinds_with_their_origins() {
 #[test]
 fn who_says_nothing_runs_at_full_speed() {
     assert_eq!(with("").map(|spec| spec.speeds), Ok(MachineSpec::parse(&good(), "m").expect("good").speeds));
-    for entry in BUILTIN.iter().filter(|entry| entry.name != "laptop") {
+    for entry in BUILTIN.iter().filter(|entry| !["laptop", "phone"].contains(&entry.name)) {
         let spec = MachineSpec::builtin(entry.name).expect("it is built in");
-        assert_eq!((spec.speeds.smt_busy_percent, spec.speeds.cpu_percent), (100, vec![]), "{}", entry.name);
+        assert_eq!((spec.speeds.smt_busy_percent, spec.speeds.cpus), (100, vec![]), "{}", entry.name);
     }
 }
 
 #[test]
 fn a_larger_machine_has_the_same_cpus_again() {
     let spec = with(SLOW).and_then(|spec| spec.with_cpus(7).map_err(|error| error.to_string()));
-    assert_eq!(spec.expect("a machine").speeds.cpu_percent, [100, 100, 70, 70, 100, 100, 70]);
+    assert_eq!(percents(&spec.expect("a machine")), [100, 100, 70, 70, 100, 100, 70]);
 }
 
 #[track_caller]
 fn refused(got: Result<MachineSpec, String>, why: &str) {
     let message = got.err().unwrap_or_default();
     assert!(message.contains(why), "{message}");
+}
+
+/// deadline-groups C8: a capacity is told, a speed in percent is not; the largest CPU is what others are
+/// parts of.
+#[test]
+fn capacities_are_told() {
+    let capacity = |figure: u32| SLOW.replace("percent = 70", &format!("capacity = {figure}"));
+    let spec = with(&capacity(446)).expect("a machine file");
+    assert_eq!(spec.topology.capacities, [1024, 1024, 446, 446]);
+    let twice = spec.with_cpus(6).expect("six of them");
+    assert_eq!(twice.topology.capacities, [1024, 1024, 446, 446, 1024, 1024]);
+    assert_eq!(spec.with_cpus(2).expect("two of them").topology.capacities, [0; 0], "all alike");
+    assert_eq!(with(SLOW).expect("a machine file").topology.capacities, [0; 0]);
+    let small = MachineSpec::builtin("phone").and_then(|phone| phone.with_cpus(4)).expect("the small ones");
+    assert_eq!(small.topology.capacities, [0; 0], "there is nothing better");
+    assert_eq!(small.speeds.cpus, [CpuSpeed::Capacity(446); 4]);
+    refused(with(&capacity(1025)), "1025 of 1024 is impossible; give 1 to 1024 of 1024");
+    refused(with(&capacity(446).replace("2-3", "0-3")), "speed.cpus: gives capacity 1024 to no CPU");
+    let both = SLOW.replace("percent = 70", "percent = 70, capacity = 446");
+    refused(with(&both), "speed.cpus[0].capacity: stands beside percent");
 }
 
 #[test]

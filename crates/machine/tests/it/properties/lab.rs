@@ -3,8 +3,8 @@
 use super::scenario::{Op, Price, Scenario, Shape};
 use super::script::{Feeder, Script, Shared, Sink, Waker, nice, policy};
 use machine::{
-    ByDistance, ChannelSpec, ExitedTasks, GroupSpec, IrqOff, KthreadNoise, Machine, MachineSpec, MutexKind,
-    Operation, Outcome, Points, QuotaSpec, RunError, RunOptions, Setup, SnapshotPlan, SoftirqSpec,
+    ByDistance, ChannelSpec, CpuSpeed, ExitedTasks, GroupSpec, IrqOff, KthreadNoise, Machine, MachineSpec,
+    MutexKind, Operation, Outcome, Points, QuotaSpec, RunError, RunOptions, Setup, SnapshotPlan, SoftirqSpec,
     SoftirqTally, Spread, Stretch, TaskSpec, TimedSetting, Tracing, Woken,
 };
 use scheduler::registry::Config;
@@ -60,25 +60,26 @@ fn topology(shape: Shape) -> Topology {
     let level = |kind, spans| TopologyLevel { kind, spans };
     match shape {
         Shape::Flat(n) => Topology::flat(n.into()),
-        Shape::Pairs(n) => Topology {
-            cpus: 2 * usize::from(n),
-            levels: vec![level(LevelKind::Mc, groups(n, 2)), level(LevelKind::Package, groups(1, 2 * n))],
-        },
-        Shape::Clusters(n) => Topology {
-            cpus: 2 * usize::from(n),
-            levels: vec![level(LevelKind::Cluster, groups(n, 2)), level(LevelKind::Mc, groups(1, 2 * n))],
-        },
-        Shape::Threads(n) => Topology {
-            cpus: 2 * usize::from(n),
-            levels: vec![level(LevelKind::Smt, groups(n, 2)), level(LevelKind::Mc, groups(1, 2 * n))],
-        },
-        Shape::Nodes { nodes, cpus, far } => Topology {
-            cpus: usize::from(nodes * cpus),
-            levels: vec![
+        Shape::Unequal { small, large } => Topology::flat(usize::from(small + large)),
+        Shape::Pairs(n) => Topology::of(
+            2 * usize::from(n),
+            vec![level(LevelKind::Mc, groups(n, 2)), level(LevelKind::Package, groups(1, 2 * n))],
+        ),
+        Shape::Clusters(n) => Topology::of(
+            2 * usize::from(n),
+            vec![level(LevelKind::Cluster, groups(n, 2)), level(LevelKind::Mc, groups(1, 2 * n))],
+        ),
+        Shape::Threads(n) => Topology::of(
+            2 * usize::from(n),
+            vec![level(LevelKind::Smt, groups(n, 2)), level(LevelKind::Mc, groups(1, 2 * n))],
+        ),
+        Shape::Nodes { nodes, cpus, far } => Topology::of(
+            usize::from(nodes * cpus),
+            vec![
                 level(LevelKind::Mc, groups(nodes, cpus)),
                 level(LevelKind::Numa { distance: if far { 40 } else { 20 } }, groups(1, nodes * cpus)),
             ],
-        },
+        ),
     }
 }
 
@@ -86,6 +87,11 @@ fn machine(scenario: &Scenario) -> MachineSpec {
     let mut spec = MachineSpec::ideal(topology(scenario.shape));
     if matches!(scenario.shape, Shape::Threads(_)) {
         spec.speeds.smt_busy_percent = 62;
+    }
+    if let Shape::Unequal { small, large } = scenario.shape {
+        let speeds = [(small, CpuSpeed::Capacity(446)), (large, CpuSpeed::Capacity(1024))];
+        let each = speeds.map(|(cpus, speed)| vec![speed; cpus.into()]);
+        spec.set_speeds(each.concat());
     }
     let times = match scenario.price {
         Price::Free => return spec,

@@ -39,6 +39,8 @@ pub enum Shape {
     Pairs(u16),
     /// Clusters of two that share a cache; only stages have them.
     Clusters(u16),
+    /// So many that are worth less, and so many of full worth; all share a cache.
+    Unequal { small: u16, large: u16 },
     /// Hardware threads of cores that share a cache.
     Threads(u16),
     /// Nodes of so many CPUs; far ones have no affine wakeups between them.
@@ -204,6 +206,7 @@ fn shape() -> impl Strategy<Value = Shape> {
         (1u16..=12).prop_map(Shape::Flat),
         (1u16..=4).prop_map(Shape::Pairs),
         (1u16..=4).prop_map(Shape::Threads),
+        (1u16..=4, 1u16..=4).prop_map(|(small, large)| Shape::Unequal { small, large }),
         (2u16..=3, 1u16..=4, any::<bool>()).prop_map(|(nodes, cpus, far)| Shape::Nodes { nodes, cpus, far }),
     ]
 }

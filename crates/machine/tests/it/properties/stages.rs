@@ -28,12 +28,20 @@ pub fn stages() -> Vec<Scenario> {
         above_the_average(),
         few_allowed(),
         clusters(),
+        does_not_fit(),
         two_failures_too_heavy(),
         slices(Op::Run(600)),
         slices(Op::Kernel(4_000)),
         storm(Shape::Flat(3)),
         storm(FOUR_BY_THREE),
     ]
+}
+
+/// A task that runs all the time on the smaller of two CPUs, as the other one is busy at first.
+fn does_not_fit() -> Scenario {
+    let first = task(Plan::Normal, 0, vec![Op::Run(4_000); 5]);
+    let tasks = vec![first.clone(), TaskPlan { ops: vec![Op::Run(4_000); 50], ..first }];
+    stage(Shape::Unequal { small: 1, large: 1 }, Price::Free, tasks)
 }
 
 const FOUR_BY_THREE: Shape = Shape::Nodes { nodes: 4, cpus: 3, far: false };

@@ -170,6 +170,7 @@ const CONTEXT: &[(&str, &[&str])] = &[
     ("lb_params", TRACKED),
     ("newidle_gate", TRACKED),
     ("misfit_reduced", TRACKED),
+    ("unequal_cpus", TRACKED),
     ("affine_count", TRACKED),
     ("fork_counts", TRACKED),
     ("scan_counts", BUDGETED),

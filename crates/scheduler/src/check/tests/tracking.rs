@@ -84,6 +84,13 @@ fn fp17_a_cache_that_lost_count() {
 }
 
 #[test]
+fn cf4_a_task_that_looks_for_what_is_not_there() {
+    let (lab, _) = tracked();
+    lab.k.rq(CpuId(0)).published.pelt.misfit_load.overwrite(1);
+    assert_eq!(state_alarms(&lab), ["deadline-groups CF4"]);
+}
+
+#[test]
 fn fp18_a_cpu_that_is_worth_nothing() {
     let (lab, _) = tracked();
     lab.k.rq(CpuId(1)).published.pelt.capacity.left.overwrite(0);

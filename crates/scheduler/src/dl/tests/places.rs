@@ -2,7 +2,7 @@
 
 use super::ms;
 use crate::testing::{Lab, cpus, deadline, fifo};
-use crate::{CpuId, Reason};
+use crate::{CpuId, Policy, Reason, TaskId, Topology};
 
 /// Replenishment ping-pong: a hog alone changes its CPU once in each period; after a plain wakeup it stays.
 #[test]
@@ -128,4 +128,54 @@ fn a9_overload_by_rule() {
         lab.spawn_allowed(deadline(1, 10, 10), 1, cpus(&[1]));
         assert_eq!(lab.k.root_domain(CpuId(0)).dl.dlo_mask(), expected, "{rule}");
     }
+}
+
+/// deadline-groups A14 example 12: 6 of 10 ms need a capacity of 614, 4 of 10 need 409. A CPU of 512 is
+/// passed over for the former, also by a task that wakes there; where no CPU has enough, one of the best is
+/// taken.
+#[test]
+fn a14_12_a_deadline_task_needs_a_cpu_that_is_worth_enough() {
+    let wakes_on = |runtime: u64, capacities: [u16; 3], rule: &str| {
+        let lab = Lab::on(&Topology::flat(3).with_capacities(capacities.into()), "6.1.y", &[rule]);
+        let p = lab.spawn(deadline(runtime, 10, 10), 0);
+        if lab.cpu_of(p) != 0 {
+            return lab.cpu_of(p);
+        }
+        lab.block(0);
+        lab.advance(ms(30));
+        lab.wake(1, p);
+        lab.cpu_of(p)
+    };
+    assert_eq!(wakes_on(4, [512, 512, 1024], "unequal_cpus=fit"), 0);
+    assert_eq!(wakes_on(6, [512, 512, 1024], "unequal_cpus=fit"), 2);
+    assert_eq!(wakes_on(8, [512, 512, 700], "unequal_cpus=fit"), 2, "nowhere enough");
+    assert_eq!(wakes_on(6, [512, 512, 1024], "unequal_cpus=ignored"), 0);
+}
+
+/// A3, A7: on two CPUs of half the worth there is room for one CPU's bandwidth, and a budget of 2 ms lasts
+/// for 4 ms of running.
+#[test]
+fn a_budget_is_of_the_best_cpu() {
+    let lab =
+        |rule: &str| Lab::on(&Topology::flat(3).with_capacities([512, 512, 1024].into()), "6.1.y", &[rule]);
+    let let_in = |rule: &str| {
+        let lab = lab(rule);
+        let ask =
+            |p: TaskId| lab.run(crate::policy::sched_setscheduler(lab.cpu(0), p, deadline(60, 100, 100)));
+        let tasks: [TaskId; 6] = core::array::from_fn(|_| lab.spawn(Policy::Normal, 0));
+        tasks.iter().filter(|p| ask(**p).is_ok()).count()
+    };
+    assert_eq!((let_in("unequal_cpus=fit"), let_in("unequal_cpus=ignored")), (3, 4));
+    let throttled_after = |cpu: u16, rule: &str| {
+        let lab = lab(rule);
+        let p = lab.spawn(deadline(4, 100, 100), cpu);
+        (1..20).find(|_| {
+            lab.advance(ms(1));
+            lab.tick(cpu);
+            lab.running(cpu) != p
+        })
+    };
+    assert_eq!(throttled_after(0, "unequal_cpus=fit"), Some(8));
+    assert_eq!(throttled_after(2, "unequal_cpus=fit"), Some(4));
+    assert_eq!(throttled_after(0, "unequal_cpus=ignored"), Some(4));
 }

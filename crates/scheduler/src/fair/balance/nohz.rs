@@ -29,6 +29,8 @@ pub struct FairRoot {
     pub(in crate::fair) caches: Box<[SharedCache]>,
     /// Some CPU shares its core with another one.
     pub(in crate::fair) has_cores: bool,
+    /// Some CPUs are worth less than others.
+    pub(crate) is_asymmetric: bool,
     /// Some cores of a cache share another one below it (sched_cluster_active).
     pub(in crate::fair) has_clusters: bool,
     /// What balancing by group types counts.
@@ -52,6 +54,7 @@ impl FairRoot {
             nohz: NohzRoot::of_idle(idle),
             caches: llc.iter().map(cache).collect(),
             has_cores,
+            is_asymmetric: !topology.capacities.is_empty(),
             has_clusters: domains.iter().flatten().any(|d| d.kind == LevelKind::Cluster),
             sums: GroupSums::new(domains),
             tick: TickPeriod::default(),

@@ -100,10 +100,10 @@ pub(super) fn reweight(queue: &Average, task: &Average, old: u64, new: u64) {
 }
 
 /// Utilisation at which a new task starts, with `queue` the one that it is about to enter: half of what is
-/// free there, or less where the queue's utilisation is small for its load. The weight counts in the kernel's
-/// finer unit (4.7 to 6.9).
-pub(super) fn initial_utilisation(queue: &Average, weight: u64) -> u64 {
-    let cap = FULL.saturating_sub(queue.util_avg.get()) / 2;
+/// free on that CPU, or less where the queue's utilisation is small for its load. The weight counts in the
+/// kernel's finer unit (4.7 to 6.9).
+pub(super) fn initial_utilisation(queue: &Average, weight: u64, capacity: u64) -> u64 {
+    let cap = capacity.saturating_sub(queue.util_avg.get()) / 2;
     match queue.util_avg.get() {
         0 => cap,
         util => cap.min(util * weight * FULL / (queue.load_avg.get() + 1)),
@@ -144,7 +144,11 @@ mod tests {
         for (util, load, starts_at) in
             [(0, 0, 512), (400, 1024, 312), (1000, 2048, 12), (1, 5000, 209), (1024, 1024, 0)]
         {
-            assert_eq!(initial_utilisation(&queue(util, load), 1024), starts_at, "util {util}, load {load}");
+            assert_eq!(
+                initial_utilisation(&queue(util, load), 1024, 1024),
+                starts_at,
+                "util {util}, load {load}"
+            );
         }
     }
 

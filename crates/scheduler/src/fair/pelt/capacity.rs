@@ -12,6 +12,9 @@ use crate::{CpuId, Nanos, ThisCpu};
 /// A CPU's capacity for fair tasks.
 #[derive(Debug)]
 pub struct Capacity {
+    /// What it is worth at its highest speed, with all of its time, in 1024ths of the best CPU
+    /// (capacity_orig).
+    pub full: u64,
     /// What its real-time tasks use (avg_rt).
     pub(super) used_by_rt: Average,
     /// What its deadline tasks use (avg_dl).
@@ -20,23 +23,23 @@ pub struct Capacity {
     used_by_interrupts: Average,
     /// What all three use, in windows of half a second.
     windows: Windows,
-    /// As of the last refresh, in 1024ths: 1 to 1024.
+    /// As of the last refresh: 1 to `full`.
     pub left: Kept<u64>,
 }
 
-impl Default for Capacity {
-    fn default() -> Capacity {
+impl Capacity {
+    /// Of a CPU that is worth so much, and has nothing to do.
+    pub(super) fn of(full: u64) -> Capacity {
         Capacity {
+            full,
             used_by_rt: Average::default(),
             used_by_dl: Average::default(),
             used_by_interrupts: Average::default(),
             windows: Windows::default(),
-            left: Kept::new(FULL),
+            left: Kept::new(full),
         }
     }
-}
 
-impl Capacity {
     /// The average of a class; `None` of those whose tasks do not lower the capacity.
     #[inline]
     fn used_by(&self, class: Class) -> Option<&Average> {
@@ -52,15 +55,21 @@ impl Capacity {
         self.used_by_rt.util_avg.get() + self.used_by_dl.util_avg.get()
     }
 
+    /// Sum behind that of both averages.
+    pub(super) fn util_sum_of_tasks(&self) -> u64 {
+        self.used_by_rt.util_sum.get() + self.used_by_dl.util_sum.get()
+    }
+
     /// Whether any of it still fades.
     pub(super) fn fades(&self) -> bool {
         self.used_by_tasks() > 0 || self.used_by_interrupts.util_avg.get() > 0
     }
 }
 
-/// What is left of a CPU of which tasks of higher classes use so much of what interrupts leave of it.
-fn remaining(used_by_tasks: u64, used_by_interrupts: u64) -> u64 {
-    let left = FULL.saturating_sub(used_by_tasks) * FULL.saturating_sub(used_by_interrupts) / FULL;
+/// What is left of a CPU that is worth `full`, of which tasks of higher classes use so much of what
+/// interrupts leave of it.
+fn remaining(full: u64, used_by_tasks: u64, used_by_interrupts: u64) -> u64 {
+    let left = full.saturating_sub(used_by_tasks) * full.saturating_sub(used_by_interrupts) / full;
     left.max(1)
 }
 
@@ -100,7 +109,7 @@ fn account<P: Platform>(rq: &RqGuard<'_, P>, class: Class, active: Activity) {
     if rq.me.k.config.rules.cpu_capacity.get() == CpuCapacity::Pelt
         && let Some(average) = rq.published.pelt.capacity.used_by(class)
     {
-        average.update(rq.clock_task(), active, 1);
+        average.update(rq.clock_pelt(), active, 1);
     }
 }
 
@@ -113,6 +122,7 @@ pub(crate) fn interrupted<P: Platform>(rq: &RqGuard<'_, P>, taken: Nanos) {
     match rq.me.k.config.rules.cpu_capacity.get() {
         CpuCapacity::Pelt => {
             let average = &capacity.used_by_interrupts;
+            let taken = Nanos(taken.0 * capacity.full / FULL);
             average.update(rq.clock.saturating_sub(taken), Activity::NONE, 1);
             average.update(rq.clock, Activity::RUNNING, 1);
         }
@@ -130,14 +140,17 @@ fn counts_interrupts<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
 /// Computes a CPU's capacity anew (update_cpu_capacity).
 pub(in crate::fair) fn refresh<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) {
     let capacity = &me.k.rq(cpu).published.pelt.capacity;
+    let full = capacity.full;
     let left = match me.k.config.rules.cpu_capacity.get() {
-        CpuCapacity::Pelt => remaining(capacity.used_by_tasks(), capacity.used_by_interrupts.util_avg.get()),
-        CpuCapacity::Windows => remaining(capacity.windows.used(me.now()), 0),
-        CpuCapacity::Ignored => FULL,
+        CpuCapacity::Pelt => {
+            remaining(full, capacity.used_by_tasks(), capacity.used_by_interrupts.util_avg.get())
+        }
+        CpuCapacity::Windows => remaining(full, capacity.windows.used(me.now()) * full / FULL, 0),
+        CpuCapacity::Ignored => full,
     };
-    if (capacity.left.replace(left) < FULL) != (left < FULL) {
+    if (capacity.left.replace(left) < full) != (left < full) {
         let mut reduced = me.k.fair_root.reduced.borrow_mut();
-        if left < FULL { reduced.insert(cpu) } else { reduced.remove(cpu) }
+        if left < full { reduced.insert(cpu) } else { reduced.remove(cpu) }
     }
 }
 
@@ -145,6 +158,12 @@ pub(in crate::fair) fn refresh<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) {
 #[inline]
 pub(in crate::fair) fn capacity_of<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> u64 {
     me.k.rq(cpu).published.pelt.capacity.left.get()
+}
+
+/// Whether higher classes leave clearly less of a CPU than it has, where `pct` percent are tolerated
+/// (check_cpu_capacity).
+pub(in crate::fair) fn is_reduced<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, pct: u64) -> bool {
+    capacity_of(me, cpu) * pct < me.k.full_capacity(cpu) * 100
 }
 
 #[cfg(test)]
@@ -155,10 +174,11 @@ mod tests {
     #[test]
     fn e14_what_is_left() {
         for (used, left) in [(0, 1024), (512, 512), (973, 51), (1023, 1), (1024, 1)] {
-            assert_eq!(remaining(used, 0), left, "{used} used");
+            assert_eq!(remaining(1024, used, 0), left, "{used} used");
         }
-        assert_eq!(remaining(200, 100), 743);
-        assert_eq!((remaining(0, 1024), remaining(0, 1100)), (1, 1), "interrupts take all");
+        assert_eq!(remaining(1024, 200, 100), 743);
+        assert_eq!((remaining(1024, 0, 1024), remaining(1024, 0, 1100)), (1, 1), "interrupts take all");
+        assert_eq!(remaining(446, 46, 0), 400, "of a small CPU");
     }
 
     /// 1.9: used is the sum of both averages; each counts its own class alone, so that a real-time task that

@@ -47,8 +47,9 @@ impl Estimate {
         self.unchanged.set(false);
     }
 
-    /// An activation ends with this utilisation. `fast_up`: the average follows a rise at once.
-    pub(super) fn fall_asleep(&self, util: u64, fast_up: bool) {
+    /// An activation ends with this utilisation, on a CPU that is worth so much. `fast_up`: the average
+    /// follows a rise at once.
+    pub(super) fn fall_asleep(&self, util: u64, capacity: u64, fast_up: bool) {
         if self.unchanged.get() {
             return;
         }
@@ -59,6 +60,10 @@ impl Estimate {
         }
         let apart = util as i64 - ewma as i64;
         if apart.unsigned_abs() >= MARGIN {
+            // A CPU that never idled did not give it what it wanted.
+            if util > capacity {
+                return;
+            }
             self.store(util, ((WEIGHT * ewma as i64 + apart) / WEIGHT) as u64);
         } else if before.abs_diff(util) >= MARGIN {
             self.store(util, ewma);
@@ -78,7 +83,7 @@ mod tests {
 
     fn sleeps(estimate: &Estimate, util: u64, fast_up: bool) -> (u64, u64) {
         estimate.averages_changed();
-        estimate.fall_asleep(util, fast_up);
+        estimate.fall_asleep(util, 1024, fast_up);
         (estimate.enqueued.get(), estimate.ewma.get())
     }
 
@@ -106,7 +111,7 @@ mod tests {
         assert_eq!(sleeps(&estimate, 295, true), (300, 300), "less than 10 away from both");
         sleeps(&estimate, 200, true);
         assert_eq!(sleeps(&estimate, 270, true), (270, 275), "near the average only");
-        estimate.fall_asleep(0, true);
+        estimate.fall_asleep(0, 1024, true);
         assert_eq!(estimate.enqueued.get(), 270, "it ran for less than a period");
     }
 }

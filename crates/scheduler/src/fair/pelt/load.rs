@@ -40,7 +40,7 @@ pub(in crate::fair) fn cpu_runnable<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId)
 pub(in crate::fair) fn cpu_util<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> u64 {
     let pelt = &me.k.rq(cpu).published.pelt;
     if tracked(me) {
-        pelt.average.util_avg.get().max(pelt.estimated.get()).min(FULL)
+        pelt.average.util_avg.get().max(pelt.estimated.get()).min(pelt.capacity.full)
     } else {
         FULL * u64::from(runs_fair(me, cpu))
     }
@@ -100,7 +100,7 @@ pub(in crate::fair) fn cpu_without<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, 
         if queued {
             estimated = estimated.saturating_sub(own.estimate.counted.get());
         }
-        (own.average.runnable_avg.get(), used.max(estimated).min(FULL))
+        (own.average.runnable_avg.get(), used.max(estimated).min(rq.published.pelt.capacity.full))
     } else {
         (FULL, FULL * u64::from(runs_fair(me, cpu) && curr != p))
     };

@@ -14,18 +14,23 @@ mod attach;
 mod average;
 mod capacity;
 mod climb;
+mod clock;
 mod decay;
 mod estimate;
+mod fits;
 mod load;
 mod windows;
 
 pub use attach::Removed;
 pub use average::Average;
 pub use capacity::Capacity;
-pub(in crate::fair) use capacity::{capacity_of, refresh};
+pub(in crate::fair) use capacity::{capacity_of, is_reduced, refresh};
 pub(crate) use capacity::{higher_class_begins, higher_class_charged, higher_class_ran, interrupted};
 pub(in crate::fair) use climb::Change;
+pub use clock::PeltClock;
+pub(crate) use clock::pelt_clock_advances;
 pub use estimate::Estimate;
+pub(in crate::fair) use fits::{greater, misfits, task_fits, update_misfit};
 pub(in crate::fair) use load::{
     Without, cpu_load, cpu_load_of_all, cpu_runnable, cpu_util, cpu_without, task_load, task_util_estimate,
 };
@@ -56,7 +61,7 @@ pub struct TaskPelt {
 }
 
 /// What is kept of a queue, beside its lock.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct QueuePelt {
     /// Its averages: shares of all tasks that run, wait or sleep here.
     pub average: Average,
@@ -68,6 +73,25 @@ pub struct QueuePelt {
     pub queued_load: Kept<u64>,
     /// What real-time tasks leave.
     pub capacity: Capacity,
+    /// The time of all averages, where CPUs are not worth the same.
+    pub clock: PeltClock,
+    /// Load of the running task, if it needs a CPU that is worth more (rq.misfit_task_load); else zero.
+    pub misfit_load: Kept<u64>,
+}
+
+impl QueuePelt {
+    /// Of a CPU that is worth so much, in 1024ths of the best one.
+    pub(crate) fn of(capacity: u64) -> QueuePelt {
+        QueuePelt {
+            average: Average::default(),
+            removed: Removed::default(),
+            estimated: Kept::default(),
+            queued_load: Kept::default(),
+            capacity: Capacity::of(capacity),
+            clock: PeltClock::default(),
+            misfit_load: Kept::default(),
+        }
+    }
 }
 
 impl TaskPelt {
@@ -151,7 +175,7 @@ pub(in crate::fair) fn update_queue<P: Platform>(rq: &RqGuard<'_, P>, group: Gro
     let queue = &rq.published.pelt;
     let removed = queue.removed.apply(&queue.average).is_some();
     let active = activity_of_queue(rq.queue(GroupId::ROOT));
-    queue.average.update(rq.clock_task(), active, 1) || removed
+    queue.average.update(rq.clock_pelt(), active, 1) || removed
 }
 
 #[cold]
@@ -229,7 +253,8 @@ pub(in crate::fair) fn enqueue<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, kind
         let util = match rq.me.k.config.rules.new_task_util.get() {
             NewTaskUtil::Half => {
                 let queue = averages(rq, task.se.group.get());
-                attach::initial_utilisation(queue, task.se.weight.get())
+                let capacity = rq.published.pelt.capacity.full;
+                attach::initial_utilisation(queue, task.se.weight.get(), capacity)
             }
             NewTaskUtil::Full => average::FULL,
         };
@@ -270,9 +295,15 @@ pub(in crate::fair) fn delay<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) {
     if tracked(rq.me) {
         update_queued(rq, p, activity(rq, p));
         if rq.me.has(Feature::UtilEst) {
-            pelt.estimate.fall_asleep(pelt.average.util_avg.get(), rq.me.has(Feature::UtilEstFastup));
+            fall_asleep(rq, pelt);
         }
     }
+}
+
+/// A task sleeps: what it used until now is what it will use.
+fn fall_asleep<P: Platform>(rq: &RqGuard<'_, P>, pelt: &TaskPelt) {
+    let util = pelt.average.util_avg.get();
+    pelt.estimate.fall_asleep(util, rq.published.pelt.capacity.full, rq.me.has(Feature::UtilEstFastup));
 }
 
 /// Such a task is woken where it is.
@@ -322,7 +353,7 @@ pub(in crate::fair) fn dequeue<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, kind
             leave_asleep(rq.me, task, rq.cpu);
         }
         DequeueKind::Sleep | DequeueKind::Park if rq.me.has(Feature::UtilEst) => {
-            pelt.estimate.fall_asleep(pelt.average.util_avg.get(), rq.me.has(Feature::UtilEstFastup));
+            fall_asleep(rq, pelt);
         }
         DequeueKind::Departure if pelt.attached.replace(false) => {
             detach_task(rq, task);

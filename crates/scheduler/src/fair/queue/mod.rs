@@ -193,9 +193,10 @@ pub(crate) fn choose<P: Platform>(rq: &mut RqGuard<'_, P>) -> Option<TaskId> {
 
 /// Who is to run becomes the running one: `chosen` if that is known already; `None` where nobody is runnable.
 pub(crate) fn pick_next_task<P: Platform>(rq: &mut RqGuard<'_, P>, chosen: Option<TaskId>) -> Option<TaskId> {
-    let next = chosen.or_else(|| choose(rq))?;
-    runs_next(rq, next, SetNext::Picked);
-    Some(next)
+    let next = chosen.or_else(|| choose(rq));
+    pelt::update_misfit(rq, next);
+    runs_next(rq, next?, SetNext::Picked);
+    next
 }
 
 /// A running task becomes the running one of this class again, or comes from another class.
@@ -276,6 +277,7 @@ pub(crate) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId) {
     } else {
         hierarchy::tick(rq, curr);
     }
+    pelt::update_misfit(rq, Some(curr));
 }
 
 /// Asks for a reschedule if `p`, just queued here, should run before the fair task that runs.

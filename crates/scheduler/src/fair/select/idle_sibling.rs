@@ -1,12 +1,14 @@
 //! An idle CPU near where a woken task would go (fair-placement 2.7, 8.5: `idle_sibling=scan`,
 //! `core_cpu_thread`, `idle_group`).
 
+use super::capacity;
 use super::core_cpu_thread;
 use super::idle_group;
 use super::scan::scan;
 use super::usable::usable;
 use crate::fair::cache::{cluster_of, core_of, shared_cache};
 use crate::fair::cpu_load::look_at;
+use crate::fair::pelt::task_fits;
 use crate::platform::Platform;
 use crate::registry::{BoundKthread, IdleSibling, RecentUsed};
 use crate::wakeup::WakeFlags;
@@ -30,7 +32,8 @@ pub(super) fn select_idle_sibling<P: Platform>(
 ) -> Chosen {
     let chosen = |cpu, reason| Chosen { cpu, reason };
     let task = me.task(p);
-    if looks_usable(me, target) {
+    let is_good = |cpu| looks_usable(me, cpu) && task_fits(me, p, cpu);
+    if is_good(target) {
         return chosen(target, Reason::SisTarget);
     }
     let near = |cpu| cpu != target && me.k.cpus_share_cache(cpu, target);
@@ -38,14 +41,14 @@ pub(super) fn select_idle_sibling<P: Platform>(
     let nearest = |cpu| cluster.is_none_or(|cluster| cluster.contains(cpu));
     // Of the cache, but not of the cluster: as good as any other there that idles.
     let mut second_best = None;
-    if near(prev) && looks_usable(me, prev) {
+    if near(prev) && is_good(prev) {
         let found = chosen(prev, Reason::SisPrev);
         if nearest(prev) {
             return found;
         }
         second_best = Some(found);
     }
-    if woken_by_bound_kthread(me, prev, flags) {
+    if woken_by_bound_kthread(me, prev, flags) && task_fits(me, p, prev) {
         return chosen(prev, Reason::SisKthread);
     }
     let rule = me.k.config.rules.recent_used.get();
@@ -53,7 +56,7 @@ pub(super) fn select_idle_sibling<P: Platform>(
         let noted = &task.se.habits.recent_used_cpu;
         let recent = noted.get();
         let asked = if rule == RecentUsed::Overwritten { prev } else { recent };
-        let taken = recent != prev && near(recent) && looks_usable(me, recent) && task.may_run_on(asked);
+        let taken = recent != prev && near(recent) && is_good(recent) && task.may_run_on(asked);
         if taken || rule != RecentUsed::Waker {
             noted.set(prev);
         }
@@ -64,6 +67,11 @@ pub(super) fn select_idle_sibling<P: Platform>(
             }
             second_best = second_best.or(Some(found));
         }
+    }
+    if me.k.tasks_must_fit()
+        && let Some(found) = capacity::search(me, p, target)
+    {
+        return found;
     }
     if me.k.llc_size(target) == 1 {
         return chosen(target, Reason::SisNone);

@@ -3,11 +3,11 @@
 //! `fork_balance=group_type`). The task itself is left out wherever it counts.
 
 use super::usable::{runs_only_sched_idle, sched_idle_cpu};
-use crate::domains::{SchedDomain, SchedGroup};
+use crate::domains::{Asymmetry, SchedDomain, SchedGroup};
 use crate::fair::balance::{constants, stays_on_node};
 use crate::fair::cpu_load::look_at;
 use crate::fair::group::{Figures, GroupType};
-use crate::fair::pelt::{Without, cpu_load, cpu_without};
+use crate::fair::pelt::{Without, cpu_load, cpu_without, task_fits};
 use crate::platform::Platform;
 use crate::registry::{ForkCounts, SchedIdleCpu};
 use crate::{CpuId, CpuMask, LevelKind, Nanos, Reason, TaskId, ThisCpu};
@@ -54,10 +54,10 @@ struct Candidate<'d> {
 impl<'d> Candidate<'d> {
     fn measure<P: Platform>(
         me: ThisCpu<'_, P>,
+        domain: &SchedDomain,
         group: &'d SchedGroup,
         p: TaskId,
         allowed: &CpuMask,
-        pct: u64,
     ) -> Candidate<'d> {
         let mut figures = Figures {
             weight: group.weight,
@@ -78,7 +78,12 @@ impl<'d> Candidate<'d> {
             figures.nr_running += u64::from(nr_running);
             figures.idle += u64::from(idle);
         }
-        Candidate { group, figures, kind: figures.group_type(pct) }
+        if domain.asymmetric != Asymmetry::None && me.k.tasks_must_fit() {
+            let fits = counted.iter().any(|cpu| task_fits(me, p, cpu));
+            figures.misfit_load = u64::from(!fits);
+        }
+        let kind = figures.group_type(constants(me, domain).imbalance_pct);
+        Candidate { group, figures, kind }
     }
 
     /// Whether it is a better place than `best`, the best so far.
@@ -89,7 +94,8 @@ impl<'d> Candidate<'d> {
         }
         match self.kind {
             GroupType::Overloaded | GroupType::FullyBusy => own.average_load() < other.average_load(),
-            GroupType::Imbalanced | GroupType::SmtBalance | GroupType::Misfit => false,
+            GroupType::Misfit => self.group.max_capacity.get() > best.group.max_capacity.get(),
+            GroupType::Imbalanced | GroupType::SmtBalance => false,
             GroupType::HasSpare => own.idle > other.idle || (own.idle == other.idle && own.util < other.util),
         }
     }
@@ -103,7 +109,7 @@ pub(super) fn find_idlest_group<'d, P: Platform>(
     allowed: &CpuMask,
 ) -> Option<&'d SchedGroup> {
     let pct = constants(me, domain).imbalance_pct;
-    let measure = |group: &'d SchedGroup| Candidate::measure(me, group, p, allowed, pct);
+    let measure = |group: &'d SchedGroup| Candidate::measure(me, domain, group, p, allowed);
     let possible = |group: &&SchedGroup| group.span.intersects(allowed);
     let local = Some(domain.own_group()).filter(possible).map(measure);
     let others = domain.other_groups().filter(possible).map(measure);
@@ -135,6 +141,7 @@ fn compare<P: Platform>(
             let stays = numa && there + margin >= here || there >= here + margin || 100 * here <= pct * there;
             if stays { Reason::LocalMargin } else { Reason::OtherLoad }
         }
+        GroupType::Misfit if idlest.beats(local) => Reason::OtherType,
         GroupType::Imbalanced | GroupType::SmtBalance | GroupType::Misfit => Reason::LocalType,
         GroupType::HasSpare => {
             let (here, there) = (local.figures.idle, idlest.figures.idle);

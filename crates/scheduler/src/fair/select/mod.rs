@@ -1,9 +1,11 @@
 //! On which CPU a fair task is to run: a woken one near the waker or where it was (`affine`, then
-//! `idle_sibling`, which asks `scan` or an older search), a new one where there is least to do
-//! (`idlest_group`). `wake` and `idlest` hold the forms of the 2.6 kernels, and choose among the forms.
+//! `idle_sibling`, which asks `scan` or an older search, or `capacity` where CPUs are not worth the same), a
+//! new one where there is least to do (`idlest_group`). `wake` and `idlest` hold the forms of the 2.6
+//! kernels, and choose among the forms.
 
 mod affine;
 mod budget;
+mod capacity;
 mod core_cpu_thread;
 mod idle_group;
 mod idle_sibling;

@@ -38,11 +38,10 @@ fn ms(value: f64) -> u64 {
 pub(in crate::fair) fn q6600() -> Topology {
     let level =
         |kind, spans: &[&[u16]]| TopologyLevel { kind, spans: spans.iter().map(|s| cpus(s)).collect() };
-    Topology {
-        cpus: 4,
-        levels: [level(LevelKind::Mc, &[&[0, 1], &[2, 3]]), level(LevelKind::Package, &[&[0, 1, 2, 3]])]
-            .into(),
-    }
+    Topology::of(
+        4,
+        [level(LevelKind::Mc, &[&[0, 1], &[2, 3]]), level(LevelKind::Package, &[&[0, 1, 2, 3]])].into(),
+    )
 }
 
 impl Lab {

@@ -25,15 +25,15 @@ pub(super) fn machine(dice: &mut Dice) -> Topology {
         |kind, spans: &[&[u16]]| TopologyLevel { kind, spans: spans.iter().map(|s| cpus(s)).collect() };
     match dice.below(4) {
         0 => q6600(),
-        1 => Topology {
-            cpus: 8,
-            levels: [
+        1 => Topology::of(
+            8,
+            [
                 level(LevelKind::Smt, &[&[0, 4], &[1, 5], &[2, 6], &[3, 7]]),
                 level(LevelKind::Mc, &[&[0, 1, 4, 5], &[2, 3, 6, 7]]),
                 level(LevelKind::Numa { distance: 32 }, &[&[0, 1, 2, 3, 4, 5, 6, 7]]),
             ]
             .into(),
-        },
+        ),
         _ => Topology::flat(1 + dice.below(6)),
     }
 }

@@ -141,10 +141,10 @@ fn an_idle_sibling_is_preferred_since_2_6_33() {
 fn the_search_ends_where_waker_and_previous_cpu_meet() {
     let level =
         |kind, spans: &[&[u16]]| TopologyLevel { kind, spans: spans.iter().map(|s| cpus(s)).collect() };
-    let topology = Topology {
-        cpus: 4,
-        levels: [level(LevelKind::Smt, &[&[0, 1], &[2, 3]]), level(LevelKind::Mc, &[&[0, 1, 2, 3]])].into(),
-    };
+    let topology = Topology::of(
+        4,
+        [level(LevelKind::Smt, &[&[0, 1], &[2, 3]]), level(LevelKind::Mc, &[&[0, 1, 2, 3]])].into(),
+    );
     let wake = Wake { profile: "2.6.36", hogs: [1, 1, 0, 0], waker: 0, from: 1, ..PLAIN };
     assert_eq!(wake.on(&topology, CpuMask::ALL), (1, Reason::WakePrevious), "one core holds both");
     let apart = Wake { hogs: [1, 1, 1, 0], from: 2, ..wake };
@@ -269,15 +269,15 @@ fn exec_moves_the_caller_to_an_idle_cpu() {
 fn fork_walks_inwards_from_the_new_cpu() {
     let level =
         |kind, spans: &[&[u16]]| TopologyLevel { kind, spans: spans.iter().map(|s| cpus(s)).collect() };
-    let topology = Topology {
-        cpus: 8,
-        levels: [
+    let topology = Topology::of(
+        8,
+        [
             level(LevelKind::Smt, &[&[0, 1], &[2, 3], &[4, 5], &[6, 7]]),
             level(LevelKind::Mc, &[&[0, 1, 2, 3], &[4, 5, 6, 7]]),
             level(LevelKind::Numa { distance: 20 }, &[&[0, 1, 2, 3, 4, 5, 6, 7]]),
         ]
         .into(),
-    };
+    );
     let lab = Lab::on(&topology, "4.0", &[]);
     for cpu in [0, 4] {
         lab.spawn_allowed(Policy::Normal, cpu, cpus(&[cpu]));

@@ -132,6 +132,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "lb_params=by_span_slow",
             "detach_scale=half",
             "smt_hot=on",
+            "unequal_cpus=ignored",
             "numa_imbalance=off",
             "ttwu_list=other_cache",
             "wake_on_cpu=spin",

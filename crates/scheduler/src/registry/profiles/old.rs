@@ -16,6 +16,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "load_tracking=weights",
             "group_shares=avg",
             "cpu_capacity=ignored",
+            "unequal_cpus=ignored",
             "wake_placement=present_load",
             "wake_wide=off",
             "idle_sibling=on",

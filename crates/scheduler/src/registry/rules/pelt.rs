@@ -33,4 +33,14 @@ rules! {
              4.18).",
         Ignored "ignored" "No.",
     }
+    UnequalCpus unequal_cpus
+        "Must a task fit a CPU, where the firmware tells that CPUs are worth more and less?"
+        "deadline-groups C1" {
+        Fit "fit"
+            "Yes: wakeups look for an idle CPU that it fits, and a task that does not fit where it runs moves \
+             to a better one (5.10 on).",
+        Ignored "ignored"
+            "No: such CPUs are only worth less where loads are compared (up to 5.9; from 4.9 on those kernels \
+             placed such tasks in other ways, which are not modelled).",
+    }
 }

@@ -13,15 +13,15 @@ const RT5: &str = "2.6.23-rt5";
 fn nodes(distance_kind: LevelKind) -> Topology {
     let level =
         |kind, spans: &[&[u16]]| TopologyLevel { kind, spans: spans.iter().map(|s| cpus(s)).collect() };
-    Topology {
-        cpus: 8,
-        levels: [
+    Topology::of(
+        8,
+        [
             level(LevelKind::Smt, &[&[0, 1], &[2, 3], &[4, 5], &[6, 7]]),
             level(LevelKind::Package, &[&[0, 1, 2, 3], &[4, 5, 6, 7]]),
             level(distance_kind, &[&[0, 1, 2, 3, 4, 5, 6, 7]]),
         ]
         .into(),
-    }
+    )
 }
 
 /// A tick on every CPU: their averaged loads follow.

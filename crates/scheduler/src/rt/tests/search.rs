@@ -14,15 +14,15 @@ const ALL: [&str; 5] = ["cpupri", "cpupri_locked", "cpupri_gap", "linear_mask", 
 fn two_packages() -> Topology {
     let level =
         |kind, spans: &[&[u16]]| TopologyLevel { kind, spans: spans.iter().map(|s| cpus(s)).collect() };
-    Topology {
-        cpus: 8,
-        levels: [
+    Topology::of(
+        8,
+        [
             level(LevelKind::Mc, &[&[0, 1], &[2, 3], &[4, 5], &[6, 7]]),
             level(LevelKind::Package, &[&[0, 1, 2, 3], &[4, 5, 6, 7]]),
             level(LevelKind::Numa { distance: 20 }, &[&[0, 1, 2, 3, 4, 5, 6, 7]]),
         ]
         .into(),
-    }
+    )
 }
 
 /// A machine of those packages whose CPU n runs a task of priority `busy[n]`, or none (0); and a task of

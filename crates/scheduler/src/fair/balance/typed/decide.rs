@@ -15,6 +15,8 @@ pub(super) enum Kind {
     Util,
     /// Tasks.
     Task,
+    /// One task that needs a better CPU.
+    Misfit,
 }
 
 impl Kind {
@@ -24,6 +26,7 @@ impl Kind {
             Kind::Load => &counts.imbalance_load,
             Kind::Util => &counts.imbalance_util,
             Kind::Task => &counts.imbalance_task,
+            Kind::Misfit => &counts.imbalance_misfit,
         }
     }
 }
@@ -84,6 +87,8 @@ pub(super) struct Pass {
     pub siblings_of_idle: bool,
     /// The domain's CPUs share a cache.
     pub shares_cache: bool,
+    /// Its CPUs are not worth the same: who does not fit moves, whatever its load.
+    pub asymmetric: bool,
     /// Load of each CPU's worth, over all groups.
     pub average: u64,
     /// What a local group with more than that lacks counts as huge (rule `lb_average`).
@@ -136,6 +141,7 @@ impl Pass {
         let (l, b) = (&local.figures, &busiest.figures);
         let tasks = |amount| Imbalance { kind: Kind::Task, amount };
         match busiest.kind {
+            GroupType::Misfit if self.asymmetric => return Imbalance { kind: Kind::Misfit, amount: 1 },
             GroupType::Misfit => return Imbalance { kind: Kind::Load, amount: b.misfit_load },
             GroupType::Imbalanced | GroupType::SmtBalance => return tasks(1),
             GroupType::HasSpare | GroupType::FullyBusy | GroupType::Overloaded => {}
@@ -239,6 +245,7 @@ mod tests {
                 prefer_sibling: self.prefer_sibling,
                 siblings_of_idle: self.siblings_of_idle,
                 shares_cache: self.shares_cache,
+                asymmetric: false,
                 average: sum(|f| f.load) * 1024 / sum(|f| f.capacity),
                 lack_wraps: self.lack_wraps,
             };

@@ -9,7 +9,7 @@ use crate::class::{deactivate_task, set_task_cpu};
 use crate::fair::balance::lag::{owes_service, works_off_its_debt};
 use crate::fair::balance::move_tasks::throttled_pair;
 use crate::fair::balance::{Situation, constants, takes_newest_first};
-use crate::fair::pelt::{task_load, task_util_estimate};
+use crate::fair::pelt::{task_fits, task_load, task_util_estimate};
 use crate::fair::queue::TaskList;
 use crate::platform::{Cost, Platform};
 use crate::registry::{DetachScale, DoubleLock, Feature, HotCount, SmtHot};
@@ -190,13 +190,16 @@ fn look_at_task<P: Platform>(
     if verdict == Verdict::MovesHot && counts_tests {
         count_hot(search, me.task(p));
     }
+    if pull.kind == Kind::Misfit && task_fits(me, p, pull.from) {
+        return Err(Reason::NotMovedFits);
+    }
     let amount = match pull.kind {
         Kind::Load => task_load(me, p).max(1),
         Kind::Util => task_util_estimate(me, p),
-        Kind::Task => 1,
+        Kind::Task | Kind::Misfit => 1,
     };
     let halvings = halvings(me.k.config.rules.detach_scale.get(), pull.kind, failures);
-    if pull.kind != Kind::Task && (amount >> halvings) as i64 > pull.remaining {
+    if matches!(pull.kind, Kind::Load | Kind::Util) && (amount >> halvings) as i64 > pull.remaining {
         return Err(Reason::NotMovedHeavy);
     }
     if verdict == Verdict::MovesHot && !counts_tests {
@@ -214,7 +217,7 @@ fn count_hot(search: &Search<'_>, task: &Task) {
 /// How often what a task counts is halved before it is held against what is to move.
 fn halvings(rule: DetachScale, kind: Kind, failures: u32) -> u32 {
     match (rule, kind) {
-        (_, Kind::Task) | (DetachScale::HalvesLoad | DetachScale::Half, Kind::Util) => 0,
+        (_, Kind::Task | Kind::Misfit) | (DetachScale::HalvesLoad | DetachScale::Half, Kind::Util) => 0,
         (DetachScale::Halves, _) | (DetachScale::HalvesLoad, Kind::Load) => failures.min(63),
         (DetachScale::Half, Kind::Load) => 1,
     }
@@ -295,7 +298,7 @@ mod tests {
     fn who_is_never_hot() {
         let is_hot = |kind, policy| {
             let level = TopologyLevel { kind, spans: [CpuMask::first_n(2)].into() };
-            let lab = Lab::on(&Topology { cpus: 2, levels: [level].into() }, "6.1.y", &[]);
+            let lab = Lab::on(&Topology::of(2, [level].into()), "6.1.y", &[]);
             lab.spawn(Policy::Normal, 0);
             let p = lab.spawn(policy, 0);
             lab.k.task(p).stats.exec_start.set(lab.k.platform.now.get());
@@ -314,7 +317,7 @@ mod tests {
     fn up_to_6_1_128_a_hot_task_counted_although_it_stayed() {
         let counted = |rule: &str| {
             let level = TopologyLevel { kind: LevelKind::Mc, spans: [CpuMask::first_n(2)].into() };
-            let lab = Lab::on(&Topology { cpus: 2, levels: [level].into() }, "6.1.y", &[rule]);
+            let lab = Lab::on(&Topology::of(2, [level].into()), "6.1.y", &[rule]);
             lab.spawn(Policy::Normal, 0);
             let p = lab.spawn(Policy::Normal, 0);
             lab.k.task(p).stats.exec_start.set(lab.k.platform.now.get());

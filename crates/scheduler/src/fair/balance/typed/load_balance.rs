@@ -2,11 +2,11 @@
 
 use super::decide::{Imbalance, Kind};
 use super::detach::{Pull, attach_tasks, detach_tasks};
-use super::statistics::{Search, is_reduced};
+use super::statistics::Search;
 use crate::domains::SchedDomain;
 use crate::fair::balance::active::request_push;
 use crate::fair::balance::{Situation, constants, interval_ms};
-use crate::fair::pelt::capacity_of;
+use crate::fair::pelt::{capacity_of, is_reduced};
 use crate::platform::Platform;
 use crate::registry::LbActive;
 use crate::stats::{add, bump};
@@ -225,7 +225,9 @@ fn needs_active_balance<P: Platform>(
         LbActive::TaskCounts => imbalance.kind == Kind::Task,
         LbActive::AnyFailure => true,
     };
-    (counts && failures > tries + 2) || is_worth_less(me, search, dest, from)
+    imbalance.kind == Kind::Misfit
+        || (counts && failures > tries + 2)
+        || is_worth_less(me, search, dest, from)
 }
 
 /// Whether real-time tasks leave the only fair task of the busy CPU clearly less than `dest` has for it.

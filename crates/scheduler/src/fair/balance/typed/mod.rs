@@ -13,6 +13,7 @@ mod nohz;
 mod rebalance;
 mod room;
 mod statistics;
+mod unequal;
 
 pub(super) use new_idle::{end_idle_spell, pre_schedule, wants_pre_schedule};
 pub(in crate::fair) use nohz::NohzRoot;

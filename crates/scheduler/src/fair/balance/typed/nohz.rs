@@ -1,12 +1,12 @@
 //! Idle CPUs take no ticks: a busy one asks one of them to balance for all (fair-placement 4.10).
 
 use super::rebalance::{bring_up_to_date, rebalance_domains};
-use super::statistics::is_reduced;
+use super::unequal;
 use super::{jiffies, note};
 use crate::fair::balance::{Situation, constants};
 use crate::fair::cache::shared_cache;
 use crate::fair::cpu_load::{tick_period, update_cpu_load};
-use crate::fair::pelt::has_blocked_load;
+use crate::fair::pelt::{has_blocked_load, is_reduced, misfits};
 use crate::fair::scale;
 use crate::platform::{Ipi, Platform};
 use crate::registry::{Lb, NohzBalance};
@@ -145,6 +145,11 @@ fn kick_reason<P: Platform>(me: ThisCpu<'_, P>) -> Option<Reason> {
     }
     if me.k.nr_fair(me.id) >= 1 && is_reduced(me, me.id, constants(me, lowest).imbalance_pct) {
         return Some(Reason::KickCapacity);
+    }
+    if above.iter().chain([lowest]).any(|domain| unequal::counts(me, domain)) {
+        // There only room for each task counts, not how full a cache is. (Where a task that does not fit is
+        // noted, some CPU is worth more.)
+        return (misfits(me, me.id) > 0).then_some(Reason::KickMisfit);
     }
     // Up to 4.16 that is no reason where the cache holds all CPUs.
     let counts = rule(me) != NohzBalance::BalanceOnly || above.iter().any(|d| !d.shares_cache);

@@ -360,7 +360,7 @@ mod tests {
                 crate::TopologyLevel { kind, spans: spans.collect() }
             };
             let levels = [level(LevelKind::Mc, 4), level(LevelKind::Package, 8)].into();
-            let lab = Lab::on(&Topology { cpus: 8, levels }, "6.1.y", &[rule]);
+            let lab = Lab::on(&Topology::of(8, levels), "6.1.y", &[rule]);
             for (cpu, load) in [(1, 1000), (2, 1000), (3, 1000), (4, 60), (4, 60), (5, 60), (6, 60), (7, 60)]
             {
                 let p = lab.spawn_allowed(Policy::Normal, cpu, CpuMask::single(CpuId(cpu)));

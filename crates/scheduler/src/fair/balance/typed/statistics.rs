@@ -2,12 +2,13 @@
 //! search (2.8), and which CPU of the busiest group has most (4.8).
 
 use super::decide::{Imbalance, Kind, Pass, Seen, moves};
+use super::unequal;
 use super::{jiffies, room};
 use crate::domains::{SchedDomain, SchedGroup};
 use crate::fair::balance::{Counted, Situation, constants, interval_ms, numa_difference};
 use crate::fair::cache::shared_cache;
 use crate::fair::group::Figures;
-use crate::fair::pelt::{capacity_of, cpu_load, refresh};
+use crate::fair::pelt::{capacity_of, cpu_load, is_reduced, misfits, refresh};
 use crate::platform::Platform;
 use crate::registry::{Lb, LbAverage, MisfitReduced, SmtBalance};
 use crate::{CpuId, CpuMask, Nanos, Reason, ThisCpu};
@@ -64,10 +65,15 @@ impl<'d> Search<'d> {
                 continue;
             }
             let seen = Seen::new(view.other(group, counted), pct);
+            total.somebody_waits |= view.misfits && seen.figures.misfit_load > 0;
+            if view.misfits && !unequal::helps(me, self.dest, local.kind, group, &seen) {
+                continue;
+            }
             if busiest.as_ref().is_none_or(|(_, best)| seen.is_busier_than(best)) {
                 busiest = Some((group, seen));
             }
         }
+        let asymmetric = view.misfits;
         drop(view);
         self.update_idle_scan(me, total.util);
         self.note_overload(me, total.somebody_waits);
@@ -77,6 +83,7 @@ impl<'d> Search<'d> {
             prefer_sibling: domain.prefer_sibling,
             siblings_of_idle: me.k.config.rules.smt_balance.get() == SmtBalance::On,
             shares_cache: domain.shares_cache,
+            asymmetric,
             average: total.average_load(),
             lack_wraps: me.k.config.rules.lb_average.get() == LbAverage::Wraps,
         };
@@ -125,6 +132,7 @@ impl<'d> Search<'d> {
     ) -> Option<CpuId> {
         let pct = constants(me, self.domain).imbalance_pct;
         let counted = me.k.fair_root.sums.last();
+        let unequal = unequal::counts(me, self.domain);
         let mut busiest = None;
         let (mut most, mut worth) = (0, 1);
         for cpu in group.span.and(&self.cpus).iter() {
@@ -134,6 +142,9 @@ impl<'d> Search<'d> {
                 continue;
             }
             let capacity = capacity_of(me, cpu);
+            if unequal && nr_running == 1 && !unequal::is_clearly_better(me, self.dest, cpu) {
+                continue;
+            }
             let alone = match me.k.config.rules.lb.get() {
                 Lb::GroupRoom | Lb::GroupRoomNewest => nr_running == 1,
                 Lb::GroupType | Lb::GroupLoad => nr_fair == 1,
@@ -144,6 +155,7 @@ impl<'d> Search<'d> {
                 Kind::Util if nr_fair <= 1 => None,
                 Kind::Util => Some((util, 1)),
                 Kind::Task => Some((nr_fair, 1)),
+                Kind::Misfit => Some((misfits(me, cpu), 1)),
             };
             if let Some((has, capacity)) = candidate
                 && has * worth > most * capacity
@@ -167,12 +179,15 @@ struct View<'k, 's, P: Platform> {
     /// CPUs that may have a misfit, if there are any.
     reduced: Option<CpuMask>,
     looks_for_cores: bool,
+    /// Tasks are looked for that need a better CPU.
+    misfits: bool,
 }
 
 impl<'k, 's, P: Platform> View<'k, 's, P> {
     fn new(me: ThisCpu<'k, P>, search: &'s Search<'s>, pct: u64) -> View<'k, 's, P> {
         let (rules, idles) = (&me.k.config.rules, search.situation != Situation::Busy);
-        let looks_for_misfits = idles && rules.misfit_reduced.get() == MisfitReduced::On;
+        let misfits = unequal::counts(me, search.domain);
+        let looks_for_reduced = idles && !misfits && rules.misfit_reduced.get() == MisfitReduced::On;
         let reduced = me.k.fair_root.reduced.borrow();
         View {
             me,
@@ -180,8 +195,9 @@ impl<'k, 's, P: Platform> View<'k, 's, P> {
             pct,
             sums: me.k.fair_root.sums.now(me),
             whole: search.domain.span.is_subset(&search.cpus),
-            reduced: (looks_for_misfits && !reduced.is_empty()).then_some(*reduced),
+            reduced: (looks_for_reduced && !reduced.is_empty()).then_some(*reduced),
             looks_for_cores: idles && search.domain.of_cores && rules.smt_balance.get() == SmtBalance::On,
+            misfits,
         }
     }
 
@@ -227,6 +243,10 @@ impl<'k, 's, P: Platform> View<'k, 's, P> {
         if let Some(reduced) = &self.reduced {
             figures.misfit_load = self.misfit_load(&group.span.and(&self.search.cpus).and(reduced));
         }
+        if self.misfits {
+            let considered = group.span.and(&self.search.cpus);
+            figures.misfit_load = considered.iter().map(|cpu| misfits(self.me, cpu)).max().unwrap_or(0);
+        }
         figures.threads_compete = self.looks_for_cores && figures.nr_fair > 1;
         figures
     }
@@ -246,26 +266,25 @@ impl<'k, 's, P: Platform> View<'k, 's, P> {
     }
 }
 
-/// Whether real-time tasks leave clearly less of a CPU than it has (check_cpu_capacity).
-pub(super) fn is_reduced<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, pct: u64) -> bool {
-    capacity_of(me, cpu) * pct < 1024 * 100
-}
-
 /// What the group of `dest` in its domain is worth, from what the groups below are.
 fn update_group_capacity<P: Platform>(me: ThisCpu<'_, P>, dest: CpuId, domain: &SchedDomain) {
     let below = me.k.domains(dest).iter().take_while(|d| d.span != domain.span).last();
     let group = domain.own_group();
-    let capacity = match below {
+    match below {
         None => {
             refresh(me, dest);
-            capacity_of(me, dest)
+            let left = capacity_of(me, dest);
+            group.capacity.set(left);
+            group.max_capacity.set(left);
+            group.min_capacity.set(left);
         }
         Some(child) => {
-            let others: u64 = child.other_groups().map(|g| g.capacity.get()).sum();
-            child.own_group().capacity.get() + others
+            let parts = || child.groups().iter();
+            group.capacity.set(parts().map(|g| g.capacity.get()).sum());
+            group.max_capacity.set(parts().map(|g| g.max_capacity.get()).max().unwrap_or(0));
+            group.min_capacity.set(parts().map(|g| g.min_capacity.get()).min().unwrap_or(0));
         }
-    };
-    group.capacity.set(capacity);
+    }
     let valid_for = Nanos::from_millis(interval_ms(me, domain));
     group.next_update.set(me.now() + valid_for.max(crate::fair::cpu_load::tick_period(me)));
     debug_assert!(jiffies(me, me.now()) <= jiffies(me, group.next_update.get()));
@@ -292,7 +311,7 @@ mod tests {
         };
         let caches = TopologyLevel { kind: LevelKind::Mc, spans: spans(&[&[0, 1], &[2, 3]]) };
         let all = TopologyLevel { kind: LevelKind::Package, spans: spans(&[&[0, 1, 2, 3]]) };
-        let lab = Lab::on(&Topology { cpus: 4, levels: [caches, all].into() }, "6.1.y", &[]);
+        let lab = Lab::on(&Topology::of(4, [caches, all].into()), "6.1.y", &[]);
         let set = |level: usize, situation| {
             let me = lab.cpu(0);
             let scan = &shared_cache(me, CpuId(0)).nr_idle_scan;

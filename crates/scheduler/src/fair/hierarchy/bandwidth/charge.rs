@@ -122,7 +122,7 @@ pub(in crate::fair) fn has_left<P: Platform>(rq: &mut RqGuard<'_, P>) {
     if rq.fair.group != GroupId::ROOT && rq.fair.nr_running == 0 {
         let own = bandwidth_in_front(rq);
         if own.is_below_throttled() {
-            own.stop_clock(rq.clock_task());
+            own.stop_clock(rq.clock_pelt());
         }
         give_back(rq);
     }

@@ -47,7 +47,7 @@ pub(in crate::fair) fn hides<P: Platform>(k: &Scheduler<P>, group: GroupId, cpu:
 #[inline]
 pub(in crate::fair) fn clock_of<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> Nanos {
     if group == GroupId::ROOT {
-        return rq.clock_task();
+        return rq.clock_pelt();
     }
     clock_of_group(rq, group)
 }
@@ -55,12 +55,13 @@ pub(in crate::fair) fn clock_of<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId
 #[cold]
 #[inline(never)]
 fn clock_of_group<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> Nanos {
-    rq.me.group_queue(group, rq.cpu).bandwidth.clock_at(rq.clock_task())
+    rq.me.group_queue(group, rq.cpu).bandwidth.clock_at(rq.clock_pelt())
 }
 
 /// The same at this moment, for who holds no lock.
 pub(in crate::fair) fn now_of<P: Platform>(me: ThisCpu<'_, P>, group: GroupId, cpu: CpuId) -> Nanos {
-    let now = me.now().saturating_sub(me.k.rq(cpu).published.left_out.get());
+    let published = &me.k.rq(cpu).published;
+    let now = published.pelt.clock.of_idle(me.now().saturating_sub(published.left_out.get()));
     if group == GroupId::ROOT {
         return now;
     }
@@ -73,7 +74,7 @@ pub(in crate::fair) fn comes<P: Platform>(rq: &mut RqGuard<'_, P>) {
     if rq.fair.group != GroupId::ROOT {
         let own = &rq.me.group_queue(rq.fair.group, rq.cpu).bandwidth;
         if own.is_below_throttled() && !own.is_hidden() {
-            own.start_clock(rq.clock_task());
+            own.start_clock(rq.clock_pelt());
         }
     }
 }
@@ -103,7 +104,7 @@ pub(super) fn throttle<P: Platform>(rq: &mut RqGuard<'_, P>, unit: BwThrottle) {
         queue.above.set(queue.above.get() + 1);
         queue.frozen.set(queue.frozen.get() + frozen);
         if queue.is_hidden() || rq.queue(other).nr_running == 0 {
-            queue.stop_clock(rq.clock_task());
+            queue.stop_clock(rq.clock_pelt());
         }
     });
 }
@@ -204,7 +205,7 @@ pub(super) fn unthrottle<P: Platform>(rq: &mut RqGuard<'_, P>, group: GroupId) {
         queue.frozen.set(queue.frozen.get() - frozen);
         let goes_on = !queue.is_below_throttled() || rq.queue(other).nr_running > 0;
         if goes_on && !queue.is_hidden() {
-            queue.start_clock(rq.clock_task());
+            queue.start_clock(rq.clock_pelt());
         }
     });
     if unit == BwThrottle::Entity {

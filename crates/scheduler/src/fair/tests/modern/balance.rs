@@ -210,11 +210,10 @@ fn bound_tasks_are_for_the_level_above() {
     let topology = {
         let level =
             |kind, spans: &[&[u16]]| TopologyLevel { kind, spans: spans.iter().map(|s| cpus(s)).collect() };
-        Topology {
-            cpus: 4,
-            levels: [level(LevelKind::Mc, &[&[0, 1], &[2, 3]]), level(LevelKind::Package, &[&[0, 1, 2, 3]])]
-                .into(),
-        }
+        Topology::of(
+            4,
+            [level(LevelKind::Mc, &[&[0, 1], &[2, 3]]), level(LevelKind::Package, &[&[0, 1, 2, 3]])].into(),
+        )
     };
     let lab = modern(&topology, &[]);
     for _ in 0..4 {

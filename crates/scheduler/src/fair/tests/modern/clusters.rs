@@ -13,7 +13,7 @@ fn two_clusters() -> Topology {
         let spans = (0..8 / size).map(|n| (n * size..(n + 1) * size).map(CpuId).collect());
         TopologyLevel { kind, spans: spans.collect() }
     };
-    Topology { cpus: 8, levels: [level(LevelKind::Cluster, 4), level(LevelKind::Mc, 8)].into() }
+    Topology::of(8, [level(LevelKind::Cluster, 4), level(LevelKind::Mc, 8)].into())
 }
 
 #[test]

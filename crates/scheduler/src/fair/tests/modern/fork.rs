@@ -71,7 +71,7 @@ fn with_allowance(lab: &Lab, imb_numa_nr: u64) -> (u16, Reason) {
         spans: (0..2).map(|n| (n * 8..(n + 1) * 8).map(CpuId).collect()).collect(),
     };
     levels.insert(2, package);
-    let other = modern(&Topology { cpus: 16, levels }, &[]);
+    let other = modern(&Topology::of(16, levels), &[]);
     let top = other.k.domains(CpuId(0)).last().expect("a domain");
     assert_eq!(top.imb_numa_nr, imb_numa_nr);
     for cpu in lab.k.online.iter().filter(|c| !lab.idle(c.0)) {

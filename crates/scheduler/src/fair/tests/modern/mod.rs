@@ -8,6 +8,7 @@ mod nohz;
 mod older;
 mod oldest;
 mod recorded;
+mod unequal;
 mod wakeup;
 
 use crate::testing::{Lab, cpus};
@@ -19,15 +20,11 @@ fn two_sockets() -> Topology {
         let spans = (0..16 / size).map(|n| (n * size..(n + 1) * size).map(CpuId).collect());
         TopologyLevel { kind, spans: spans.collect() }
     };
-    Topology {
-        cpus: 16,
-        levels: [
-            level(LevelKind::Smt, 2),
-            level(LevelKind::Mc, 8),
-            level(LevelKind::Numa { distance: 20 }, 16),
-        ]
-        .into(),
-    }
+    Topology::of(
+        16,
+        [level(LevelKind::Smt, 2), level(LevelKind::Mc, 8), level(LevelKind::Numa { distance: 20 }, 16)]
+            .into(),
+    )
 }
 
 /// A lab with load tracking, placement and balancing of Linux 6.1.0, without what its stable branch added.

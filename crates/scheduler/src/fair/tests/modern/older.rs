@@ -223,7 +223,7 @@ fn sleepers_were_no_load() {
 fn a_task_was_hot_for_the_other_thread() {
     let taken = |rule: &str| {
         let level = TopologyLevel { kind: LevelKind::Smt, spans: [cpus(&[0, 1])].into() };
-        let lab = modern(&Topology { cpus: 2, levels: [level].into() }, &[rule]);
+        let lab = modern(&Topology::of(2, [level].into()), &[rule]);
         lab.spawn_allowed(Policy::Normal, 1, cpus(&[1]));
         let two = [(); 2].map(|()| lab.spawn_allowed(Policy::Normal, 0, cpus(&[0])));
         lab.run_on(Nanos::from_millis(200));

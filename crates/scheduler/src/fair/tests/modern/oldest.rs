@@ -97,7 +97,7 @@ fn exec_left_its_own_load() {
         };
         let levels =
             [level(LevelKind::Mc, &[&[0, 1], &[2, 3]]), level(LevelKind::Package, &[&[0, 1, 2, 3]])].into();
-        let lab = modern(&Topology { cpus: 4, levels }, &[rule, "balance_load=queued"]);
+        let lab = modern(&Topology::of(4, levels), &[rule, "balance_load=queued"]);
         lab.hogs_of_load(&[1], 1024);
         let p = lab.spawn(Policy::Normal, 0);
         lab.set_averages(p, 1024, 1024);

@@ -1,0 +1,32 @@
+//! An idle CPU that a woken task fits, where CPUs are not worth the same (deadline-groups C1): the whole
+//! machine is looked through, not one cache.
+
+use super::idle_sibling::{Chosen, looks_usable};
+use crate::domains::Asymmetry;
+use crate::fair::pelt::{capacity_of, task_fits};
+use crate::platform::Platform;
+use crate::{Reason, TaskId, ThisCpu};
+
+/// The first idle CPU behind `target` in which `p` fits; if it fits in none, the idle one that is worth most;
+/// if nobody idles, `target`. `None` in a part of the machine that has not got all kinds of CPUs.
+pub(super) fn search<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, target: crate::CpuId) -> Option<Chosen> {
+    let domain = me.k.domains(target).iter().find(|domain| domain.asymmetric == Asymmetry::Full)?;
+    let candidates = domain.span.and(&me.task(p).cpus_allowed.get());
+    let mut best = None;
+    for cpu in core::iter::once(target).filter(|c| candidates.contains(*c)).chain(candidates.around(target)) {
+        if !looks_usable(me, cpu) {
+            continue;
+        }
+        if task_fits(me, p, cpu) {
+            return Some(Chosen { cpu, reason: Reason::SisFits });
+        }
+        let has = capacity_of(me, cpu);
+        if best.is_none_or(|(_, most)| has > most) {
+            best = Some((cpu, has));
+        }
+    }
+    Some(match best {
+        Some((cpu, _)) => Chosen { cpu, reason: Reason::SisLargest },
+        None => Chosen { cpu: target, reason: Reason::SisNone },
+    })
+}
