@@ -39,11 +39,58 @@ export interface Variant {
   differences: Difference[];
 }
 
-export interface Explanation {
-  title: string;
-  timeline: number;
+/** A part of a latency; times are on the clock of the timelines. */
+export interface Stretch {
+  text: string;
+  /** Number of the kind of cause. */
+  kind: number;
+  cpu: number | null;
+  from_ns: number;
+  to_ns: number;
+  decisions: string[];
+}
+
+export interface Explained {
+  who: string;
   pid: number;
-  stretches: { text: string; from_ns: number; to_ns: number }[];
+  /** Follows "after". */
+  due: string;
+  due_ns: number;
+  /** The same on the clock of a recording. */
+  clock: string | null;
+  first_ns: number;
+  cpu: number;
+  /** Where it lies, if there is room for it. */
+  timeline: number | null;
+  stretches: Stretch[];
+  afterwards: Stretch[];
+  notes: string[];
+  tables: Table[];
+}
+
+export interface Blamed {
+  victim: string;
+  tasks: number;
+  wakeups: number;
+  total_ns: number;
+  p99_ns: number;
+  max_ns: number;
+  rows: {
+    due_to: string;
+    kind: number;
+    times: number;
+    all_ns: number;
+    p99_ns: number;
+    tail_ns: number;
+  }[];
+}
+
+export interface Why {
+  wakeups: number;
+  kinds: string[];
+  explanations: Explained[];
+  decisions: { name: string; meaning: string }[];
+  blame: Blamed[];
 }
 
 export interface CurvePoint {
@@ -79,6 +126,7 @@ export interface TimelineHead {
   first_on_cpu: (number | null)[];
   tasks: Task[];
   interrupt_names: string[];
+  lock_names: string[];
   reasons: { name: string; meaning: string }[];
   markers: { time_ns: number; cpu: number; task: number; text: string }[];
   settings: { time_ns: number; text: string }[];
@@ -96,7 +144,7 @@ export interface Content {
   figures: Figure[];
   variants: Variant[];
   method: string | null;
-  explanations: Explanation[];
+  why: Why | null;
   charts: Chart[];
   tables: Table[];
   texts: { title: string; text: string }[];

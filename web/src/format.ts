@@ -32,6 +32,16 @@ export function shortly(ns: number): string {
   return `${Number((ns / scale).toPrecision(4))} ${unit}`;
 }
 
+/** A duration to the nanosecond: `1 007.837 µs`. */
+export function precisely(ns: number): string {
+  const whole = Math.round(ns);
+  const text =
+    whole < 1000
+      ? `${whole} ns`
+      : `${count(Math.floor(whole / 1000))}.${String(whole % 1000).padStart(3, "0")} µs`;
+  return text.replaceAll(" ", "\u00a0");
+}
+
 /** A moment to as many digits as a step of this length can be told by. */
 export function moment(ns: number, step: number): string {
   const decimals = Math.max(0, Math.min(9, Math.ceil(9 - Math.log10(Math.max(step, 1)))));

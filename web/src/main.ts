@@ -5,13 +5,14 @@ import type { Content } from "./content.ts";
 import { unpack } from "./data.ts";
 import { element, section } from "./dom.ts";
 import { value } from "./format.ts";
+import { blameSection } from "./parts/blame.ts";
 import { comparisonSection } from "./parts/comparison.ts";
 import { curvesSection } from "./parts/curves.ts";
-import { explanationsSection } from "./parts/explanations.ts";
 import { latencySection } from "./parts/latency.ts";
 import { migrationSection } from "./parts/matrix.ts";
 import { tableElement } from "./parts/tables.ts";
 import { locksSection, usageSection } from "./parts/usage.ts";
+import { whySection } from "./parts/why.ts";
 import { worstSection } from "./parts/worst.ts";
 import { startTheme, toggleTheme } from "./theme.ts";
 import { build } from "./timeline/model.ts";
@@ -84,7 +85,8 @@ async function start(): Promise<void> {
   const comparison = comparisonSection(content.variants, content.method);
   const parts = [
     comparison,
-    explanationsSection(content.explanations),
+    whySection(content.why),
+    blameSection(content.why),
     curvesSection(content.charts),
     view ? view.root : null,
     view ? worstSection(view) : null,

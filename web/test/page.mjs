@@ -1,10 +1,10 @@
-// Opens pages in headless Chromium and uses them as a reader would. `node test/page.mjs RUN.html COMPARE.html BIG.html [SHOTS]`
+// Opens pages in headless Chromium and uses them as a reader would. `node test/page.mjs RUN.html COMPARE.html WHY.html BIG.html [SHOTS]`
 import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { chromium } from "playwright-core";
 
-const [run, compare, big, shots] = process.argv.slice(2);
+const [run, compare, why, big, shots] = process.argv.slice(2);
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
   args: [
@@ -222,6 +222,62 @@ await check("a comparison: its table with intervals, a timeline of each configur
   assert.ok((await of.page.locator("#latency tbody tr").count()) >= 2);
   await shot(of.page, "compare");
   await shot(of.page, "compare-full", { fullPage: true });
+  assert.deepEqual(of.trouble, []);
+  await of.close();
+});
+
+await check("an explanation leads to its place in the timeline, by keys alone", async () => {
+  const of = await open(why);
+  const article = of.page.locator("#why article").first();
+  const { due_ns, first_ns, pid } = await of.page.evaluate(() => window.schedlab.content.why.explanations[0]);
+  await article.locator("a", { hasText: "Show it in the timeline" }).focus();
+  await of.page.keyboard.press("Enter");
+  await settle(of.page);
+  const shown = await view(of.page);
+  assert.ok(shown.from <= due_ns && shown.to >= first_ns, JSON.stringify([shown, due_ns, first_ns]));
+  assert.ok(span(shown) < 4 * (first_ns - due_ns));
+  const at = await selected(of.page);
+  const tasks = await of.page.evaluate(() => window.schedlab.timelines[0].head.tasks.map((task) => task.pid));
+  assert.deepEqual([at.kind, tasks[at.number]], ["task", pid]);
+  assert.ok(at.time >= due_ns && at.time <= first_ns);
+  // It may scroll smoothly.
+  await of.page.waitForFunction(() => {
+    const { top } = document.querySelector("#timeline").getBoundingClientRect();
+    return top > -50 && top < 200;
+  });
+  await of.page.keyboard.press("ArrowRight");
+  await settle(of.page);
+  assert.ok((await view(of.page)).from > shown.from, "keys move through it at once");
+  await shot(of.page, "why-followed");
+  assert.deepEqual(of.trouble, []);
+  await of.close();
+});
+await check("stretches add up, lead to their places, also a second time, and name decisions", async () => {
+  const of = await open(why);
+  const { stretches, due_ns, first_ns } = await of.page.evaluate(
+    () => window.schedlab.content.why.explanations[0],
+  );
+  assert.equal(
+    stretches.reduce((sum, { from_ns, to_ns }) => sum + to_ns - from_ns, 0),
+    first_ns - due_ns,
+  );
+  const links = of.page.locator("#why article").first().locator(".stretches tbody td a");
+  assert.equal(await links.count(), stretches.length);
+  for (const _ of [1, 2]) {
+    await of.page.evaluate(() => scrollTo(0, 0));
+    await links.nth(stretches.length - 1).click();
+    await settle(of.page);
+    const shown = await view(of.page);
+    const { from_ns, to_ns } = stretches[stretches.length - 1];
+    assert.ok(shown.from <= from_ns && shown.to >= to_ns);
+    assert.ok(await of.page.evaluate(() => scrollY > 0), "the timeline is in view");
+  }
+  const named = await of.page.locator("#why .stretches a.quiet").first().getAttribute("href");
+  assert.equal(await of.page.locator(`#why dt${named}`).count(), 1);
+  assert.match(await of.page.locator("#blame .flames").getAttribute("aria-label"), /late in all/);
+  assert.ok((await of.page.locator("#blame table tbody tr").count()) > 3);
+  await of.page.evaluate(() => scrollTo(0, 0));
+  await shot(of.page, "why");
   assert.deepEqual(of.trouble, []);
   await of.close();
 });

@@ -21,6 +21,7 @@
 //! none of them.
 
 pub mod compare;
+mod naming;
 pub mod numbers;
 #[cfg(feature = "page")]
 pub mod page;

@@ -30,16 +30,15 @@ export function who(timeline: Timeline, number: number): string {
   return number === 0 ? "idle" : `${taskName(task)} (${task.pid})`;
 }
 
-const LOCKS = ["run queue", "pi_lock", "wait_lock of mutex", "rto_lock", "push walker of CPU"];
-
+/** A lock of the kernel by its kind, with whose it is. */
 export function lockName(timeline: Timeline, kind: number, of: number): string {
-  const names: Record<number, string> = {
-    0: `rq lock of CPU ${of}`,
-    1: `pi_lock of ${who(timeline, of)}`,
-    3: LOCKS[3],
-  };
-  return names[kind] ?? `${LOCKS[kind]} ${of}`;
+  const name = timeline.head.lock_names[kind];
+  const whose = [`of CPU ${of}`, "", `of mutex ${of}`, "", `of CPU ${of}`][kind];
+  return kind === PI_LOCK ? `${name} of ${who(timeline, of)}` : `${name} ${whose}`.trim();
 }
+
+/** The kind of lock that is a task's. */
+const PI_LOCK = 1;
 
 export function details(timeline: Timeline, selected: Selected, actions: Actions): HTMLElement {
   const zero = timeline.head.start_ns;

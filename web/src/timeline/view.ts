@@ -215,9 +215,12 @@ export class TimelineView {
         this.found.querySelector("button")?.focus();
       }
     });
-    addEventListener("hashchange", () => {
-      if (this.follow()) {
-        this.root.scrollIntoView({ block: "start" });
+    addEventListener("hashchange", () => this.visit());
+    // A link to where the address leads already changes no address.
+    document.addEventListener("click", ({ target }) => {
+      const link = target instanceof Element ? target.closest("a") : null;
+      if (link?.hash && link.hash === location.hash) {
+        this.visit();
       }
     });
   }
@@ -551,6 +554,14 @@ export class TimelineView {
       () => history.replaceState(null, "", this.placeOf(this.view, this.selected)),
       200,
     );
+  }
+
+  /** Goes where the address leads, if that is a moment; keys then move through the timeline. */
+  private visit(): void {
+    if (this.follow()) {
+      this.canvas.focus({ preventScroll: true });
+      this.root.scrollIntoView({ block: "start" });
+    }
   }
 
   /** Shows what the address says; whether it names a moment. */

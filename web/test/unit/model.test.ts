@@ -16,6 +16,7 @@ function head(change: Partial<TimelineHead> = {}): TimelineHead {
     first_on_cpu: [0, 0],
     tasks: [task(0), task(1), task(2)],
     interrupt_names: [],
+    lock_names: ["run-queue lock", "pi_lock", "wait_lock", "rto_lock", "push lock"],
     reasons: [],
     markers: [],
     settings: [],

@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { Difference } from "../../src/content.ts";
-import { count, duration, exactly, priority, share, shortly, signed } from "../../src/format.ts";
+import type { Difference, Stretch } from "../../src/content.ts";
+import { count, duration, exactly, precisely, priority, share, shortly, signed } from "../../src/format.ts";
+import { flames } from "../../src/parts/blame.ts";
 import { change, kindOf } from "../../src/parts/comparison.ts";
 import { below, bounds } from "../../src/parts/latency.ts";
 import { compared } from "../../src/parts/tables.ts";
+import { longest } from "../../src/parts/why.ts";
 import { clamped, moved, zoomed } from "../../src/timeline/navigate.ts";
 import { parsePlace, placeText } from "../../src/timeline/place.ts";
 
@@ -23,6 +25,11 @@ describe("numbers", () => {
     expect(exactly(1_234_567_891)).toBe("1.234 567 891 s");
     expect([1234567, 0.5, 1502.25].map(count)).toEqual(["1 234 567", "0.5", "1 502"]);
     expect([0, 0.5, 0.077, 0.0012].map(share)).toEqual(["0 %", "50 %", "7.7 %", "0.12 %"]);
+    expect([52, 945_791, 1_007_837].map(precisely)).toEqual([
+      "52\u00a0ns",
+      "945.791\u00a0µs",
+      "1\u00a0007.837\u00a0µs",
+    ]);
     expect(signed(-1500, "ns")).toBe("−1.50 µs");
     expect([-1, 9, 120, 139, null].map(priority)).toEqual(["deadline", "RT 90", "nice 0", "nice 19", ""]);
   });
@@ -68,6 +75,63 @@ describe("latencies", () => {
     expect(under.at(-1)).toBe(4);
     expect(limits[0]).toBeLessThanOrEqual(5);
     expect(limits.at(-1)).toBeGreaterThan(700);
+  });
+});
+
+describe("an explanation", () => {
+  const stretch = (from: number, to: number): Stretch => ({
+    text: "",
+    kind: 0,
+    cpu: null,
+    from_ns: from,
+    to_ns: to,
+    decisions: [],
+  });
+
+  it("shows the longest stretches in the order of time", () => {
+    expect(longest([stretch(0, 5), stretch(5, 6), stretch(6, 16), stretch(16, 18)], 3)).toEqual([0, 2, 3]);
+    expect(longest([stretch(0, 5), stretch(5, 10)], 1)).toEqual([0]);
+  });
+});
+
+describe("flames", () => {
+  const row = (due_to: string, kind: number, all_ns: number) => ({
+    due_to,
+    kind,
+    times: 1,
+    all_ns,
+    p99_ns: 0,
+    tail_ns: 0,
+  });
+  const victim = (name: string, rows: ReturnType<typeof row>[]) => ({
+    victim: name,
+    tasks: 1,
+    wakeups: 1,
+    total_ns: rows.reduce((sum, { all_ns }) => sum + all_ns, 0),
+    p99_ns: 0,
+    max_ns: 0,
+    rows,
+  });
+
+  it("stand below what they are a part of", () => {
+    const all = flames(
+      [
+        victim("a", [row("hog runs", 1, 60), row("late", 0, 30), row("make runs", 1, 10)]),
+        victim("b", [row("late", 0, 5)]),
+      ],
+      ["timer", "others"],
+    );
+    expect(all.map(({ level, from, length, text }) => [level, from, length, text])).toEqual([
+      [0, 0, 100, "a"],
+      [1, 0, 30, "timer"],
+      [2, 0, 30, "late"],
+      [1, 30, 70, "others"],
+      [2, 30, 60, "hog runs"],
+      [2, 90, 10, "make runs"],
+      [0, 100, 5, "b"],
+      [1, 100, 5, "timer"],
+      [2, 100, 5, "late"],
+    ]);
   });
 });
 

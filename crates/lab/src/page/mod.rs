@@ -1,6 +1,7 @@
 //! Results as pages for a browser: what they say, and the timelines of what happened.
 
 mod recorded;
+mod why;
 
 use crate::compare::{Arm, Plan};
 use crate::error::Error;
@@ -16,6 +17,7 @@ use schema::comparison::Comparison;
 use schema::recordings::RecordingsComparison;
 use schema::{InspectResult, Window};
 use std::collections::BTreeMap;
+pub use why::{Explained, why_recorded_with_page, why_with_page};
 
 /// What each reason of the scheduler means.
 fn meanings() -> BTreeMap<&'static str, &'static str> {
@@ -26,10 +28,14 @@ impl Run {
     /// The run as a page; with its timeline, if it was recorded.
     #[must_use]
     pub fn page(&self) -> Page {
-        let meanings = meanings();
-        let content = Content::of_run(&self.result, |reason| meanings.get(reason).copied().unwrap_or(""));
+        let content = self.content();
         let timeline = |logged: &Logged| logged.timeline("run", self.result.window);
         Page { content, timelines: self.logged.iter().map(timeline).collect() }
+    }
+
+    fn content(&self) -> Content {
+        let meanings = meanings();
+        Content::of_run(&self.result, |reason| meanings.get(reason).copied().unwrap_or(""))
     }
 }
 

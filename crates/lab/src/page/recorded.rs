@@ -3,15 +3,21 @@
 use crate::inspect::OpenedTrace;
 use report::page::Timeline;
 use report::page::timeline::{At, Builder, LeftAs, Seen};
-use schema::Nanos;
+use schema::{Nanos, Window};
 use trace::{Activity, Context, Event, EventKind, IrqVectorKind, PrevState, TaskRef, Trace};
 
 /// Of a trace, or of the part of it that is looked at; times count from its first event.
 pub(super) fn timeline(name: &str, opened: &OpenedTrace) -> Timeline {
+    let on_clock = |time: u64| time.saturating_sub(opened.zero_ns);
+    let (from_ns, to_ns) = (on_clock(opened.trace.start_ns()), on_clock(opened.trace.end_ns()));
+    timeline_of(name, opened, Window { from_ns, to_ns })
+}
+
+/// Of a stretch of it, since its first event.
+pub(super) fn timeline_of(name: &str, opened: &OpenedTrace, stretch: Window) -> Timeline {
     let trace = &opened.trace;
-    let (from, to) = (trace.start_ns(), trace.end_ns());
-    let start_ns = from.saturating_sub(opened.zero_ns);
-    let mut builder = Builder::new(name, trace.cpus, Nanos(from), Nanos(to), start_ns);
+    let [from, to] = [stretch.from_ns, stretch.to_ns].map(|time| Nanos(time + opened.zero_ns));
+    let mut builder = Builder::new(name, trace.cpus, from, to, stretch.from_ns);
     for event in &trace.events {
         tell(&mut builder, trace, event);
     }

@@ -3,10 +3,12 @@
 mod recorded;
 mod remedies;
 
+#[cfg(feature = "page")]
+pub(crate) use recorded::explain as explain_recorded;
 pub use recorded::{RecordedQuestion, is_recorded, why_recorded};
 
 use crate::error::Error;
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, Run};
 use remedies::{Late, remedies};
 use report::why::{Blamed, Wakeups};
 use scheduler::{Nanos, Reason};
@@ -40,19 +42,39 @@ impl Default for Question {
 /// # Errors
 /// Those of a run; a task that there is not, a time at which none of them is on its way, no wakeups at all.
 pub fn why(experiment: &Experiment, question: Question) -> Result<WhyResult, Error> {
+    Ok(answer(experiment, question)?.why)
+}
+
+/// What was asked, and the run of which it was.
+pub(crate) struct Answer {
+    pub why: WhyResult,
+    pub run: Run,
+}
+
+/// The run is kept beside what [`why`] says of it.
+pub(crate) fn answer(experiment: &Experiment, question: Question) -> Result<Answer, Error> {
     let recorded =
         Experiment { record: true, why: false, fidelity: false, tasks: Vec::new(), ..experiment.clone() };
     let run = recorded.run()?;
-    let log = run.logged.ok_or(Error::NoWakeups)?.log;
-    let named = names(&log);
-    if let Some(whom) =
-        experiment.tasks.iter().find(|whom| !named.iter().any(|(pid, comm)| whom.matches(*pid, comm)))
-    {
+    let why = explain(&recorded, &run, &experiment.tasks, question)?;
+    Ok(Answer { why: WhyResult { experiment: experiment.text(), ..why }, run })
+}
+
+/// Explains the wakeups of these tasks, or of all, in a run with its log; `experiment` makes it once more.
+pub(crate) fn explain(
+    experiment: &Experiment,
+    run: &Run,
+    tasks: &[TaskSelector],
+    question: Question,
+) -> Result<WhyResult, Error> {
+    let log = &run.logged.as_ref().ok_or(Error::NoWakeups)?.log;
+    let named = names(log);
+    if let Some(whom) = tasks.iter().find(|whom| !named.iter().any(|(pid, comm)| whom.matches(*pid, comm))) {
         let comms = named.iter().map(|(_, comm)| comm.as_str());
         let nearest = suggest(&whom.word(), comms).map(str::to_owned);
         return Err(Error::NotInRun { whom: whom.clone(), nearest });
     }
-    let wakeups = Wakeups::of(&log, |pid, comm| is_meant(&experiment.tasks, pid.0.unsigned_abs(), comm));
+    let wakeups = Wakeups::of(log, |pid, comm| is_meant(tasks, pid.0.unsigned_abs(), comm));
     if wakeups.is_empty() {
         return Err(Error::NoWakeups);
     }
@@ -63,9 +85,9 @@ pub fn why(experiment: &Experiment, question: Question) -> Result<WhyResult, Err
     let explain = |number: &usize| wakeups.explain(*number, meaning);
     let mut explanations: Vec<Explanation> = numbers.iter().map(explain).collect();
     for (one, number) in explanations.iter_mut().zip(&numbers).take(question.tries) {
-        let alike = Wakeups::of(&log, |_, comm| comm == &*one.task.comm);
+        let alike = Wakeups::of(log, |_, comm| comm == &*one.task.comm);
         let late = Late { run: &run.result, one, nth: wakeups.nth_of_its_task(*number), alike: &alike };
-        one.remedies = Some(remedies(&recorded, &late));
+        one.remedies = Some(remedies(experiment, &late));
     }
     let mut blamed = Blamed::default();
     if question.blame {
@@ -75,12 +97,12 @@ pub fn why(experiment: &Experiment, question: Question) -> Result<WhyResult, Err
         schema: WhySchema,
         command: None,
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        experiment: experiment.text(),
+        experiment: None,
         recording: None,
         wakeups: wakeups.len() as u64,
         explanations,
         blame: blamed.finish(),
-        notes: run.result.notes,
+        notes: run.result.notes.clone(),
     })
 }
 

@@ -44,10 +44,25 @@ pub fn why_recorded(
     question: &RecordedQuestion,
     files: &dyn Sources,
 ) -> Result<WhyResult, Error> {
-    let asked = Inspection { window: question.window, ..Inspection::default() };
-    let OpenedTrace { trace, zero_ns, behind_end, .. } = inspect::open(path, &asked, files)?;
-    let at = question.at.map(|at| Moment::of(zero_ns, at));
-    let waits = RecordedWaits::of(&trace);
+    explain(path, &inspect::open(path, &question.looks_at(), files)?, question)
+}
+
+impl RecordedQuestion {
+    /// The part of the recording that is looked at.
+    pub(crate) fn looks_at(&self) -> Inspection {
+        Inspection { window: self.window, ..Inspection::default() }
+    }
+}
+
+/// Explains the waits in a recording that is open.
+pub(crate) fn explain(
+    path: &str,
+    opened: &OpenedTrace,
+    question: &RecordedQuestion,
+) -> Result<WhyResult, Error> {
+    let OpenedTrace { trace, zero_ns, behind_end, .. } = opened;
+    let at = question.at.map(|at| Moment::of(*zero_ns, at));
+    let waits = RecordedWaits::of(trace);
     all_are_there(&question.tasks, &waits)?;
     let meant = |pid: Pid, comm: &str| is_meant(&question.tasks, pid.0.unsigned_abs(), comm);
     let mut numbers = waits.numbers(question.waits, meant);
@@ -81,7 +96,7 @@ pub fn why_recorded(
         wakeups: count,
         explanations: numbers.into_iter().map(|number| waits.explain(number)).collect(),
         blame: blamed.finish(),
-        notes: behind_end.into_iter().chain(notes(&trace, waits.lacks())).collect(),
+        notes: behind_end.iter().cloned().chain(notes(trace, waits.lacks())).collect(),
     })
 }
 

@@ -18,6 +18,17 @@ const SCRIPT_HASH: &str = include_str!("bundle/page.sha256");
 /// Of the packed data. In base64 it is a third more, and with the script the page stays below 5 MB.
 const MOST_BYTES: usize = 3_600_000;
 
+/// So many switches, wakeups and migrations have room at any rate: each takes three or four bytes.
+const SURELY_FIT: usize = 900_000;
+
+impl Timeline {
+    /// Whether a page surely has room for what happens to its tasks.
+    #[must_use]
+    pub fn has_room(&self) -> bool {
+        self.events.len() <= SURELY_FIT
+    }
+}
+
 /// Begins the data, before its length of JSON.
 #[derive(Serialize)]
 struct Data<'p> {

@@ -264,7 +264,22 @@ fn every_document_makes_a_page() {
     });
     assert_eq!(swept.charts.len(), 1);
     assert_eq!(swept.charts[0].lines.len(), 2);
-    for content in [content, swept, Content::of_comparison(&example::comparison())] {
+    let mut explained = Content::default();
+    explained.fact("kernel", "6.18.y");
+    let why = example::why();
+    let timeline = Builder::new("run", 1, Nanos(0), Nanos(MS), 0).finish();
+    explained.explain(&why, Nanos(0), std::slice::from_ref(&timeline));
+    let told = explained.why.as_ref().expect("explanations");
+    assert_eq!(told.explanations.len(), why.explanations.len());
+    assert!(told.explanations.iter().all(|one| one.timeline == Some(0)));
+    assert!(told.explanations.iter().flat_map(|one| &one.stretches).all(|one| one.kind < told.kinds.len()));
+    let mut beside = Content::default();
+    beside.explain(&why, Nanos(0), &[Timeline { start_ns: MS, ..timeline }]);
+    let places = beside.why.expect("explanations").explanations;
+    assert!(places.iter().all(|one| one.timeline.is_none()), "the timeline begins after them");
+    let tables = told.explanations.iter().flat_map(|one| &one.tables);
+    explained.tables = tables.cloned().collect();
+    for content in [content, swept, explained, Content::of_comparison(&example::comparison())] {
         for table in &content.tables {
             assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{}", table.title);
         }

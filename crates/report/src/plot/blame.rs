@@ -3,8 +3,9 @@
 
 use super::{COLOURS, FONT, Plot};
 use crate::numbers::duration_ns;
+use crate::why::CauseKind;
 use plotters::prelude::*;
-use schema::why::{Blame, BlameRow, Cause};
+use schema::why::{Blame, BlameRow};
 
 /// Of the picture, without its caption.
 const WIDTH: i32 = 1_200;
@@ -67,11 +68,11 @@ impl Flames {
         rows: &[BlameRow],
     ) -> Drawn {
         let mut from = from;
-        for (number, kind) in KINDS.iter().enumerate() {
-            let of_kind = || rows.iter().filter(|row| kind_of(&row.example) == number);
+        for (number, kind) in CauseKind::ALL.into_iter().enumerate() {
+            let of_kind = || rows.iter().filter(|row| CauseKind::of(&row.example) == kind);
             let length = of_kind().map(|row| row.all.0).sum();
             let colour = COLOURS[number % (COLOURS.len() - 1)];
-            self.flame(area, &Flame { level: 1, from, length, name: kind, colour })?;
+            self.flame(area, &Flame { level: 1, from, length, name: kind.words(), colour })?;
             for row in of_kind() {
                 self.flame(area, &Flame { level: 2, from, length: row.all.0, name: &row.due_to, colour })?;
                 from += row.all.0;
@@ -101,41 +102,10 @@ impl Flames {
     }
 }
 
-/// Kinds of causes, in the order of a wakeup.
-const KINDS: [&str; 10] = [
-    "timer",
-    "interrupts",
-    "wakeup path",
-    "locks of the kernel",
-    "mutexes",
-    "other tasks run",
-    "throttled",
-    "idle",
-    "switch",
-    "not recorded",
-];
-
-/// By its place in [`KINDS`].
-fn kind_of(cause: &Cause) -> usize {
-    match cause {
-        Cause::TimerLate {} => 0,
-        Cause::InterruptsOff { .. } | Cause::Interrupt { .. } | Cause::Softirq {} | Cause::Handler { .. } => {
-            1
-        }
-        Cause::WakePath {} | Cause::WakerWaits { .. } | Cause::InFlight { .. } | Cause::HandOver { .. } => 2,
-        Cause::LockWait { .. } => 3,
-        Cause::Mutex { .. } => 4,
-        Cause::Running { .. } => 5,
-        Cause::Throttled { .. } => 6,
-        Cause::IdleExit {} | Cause::Idle {} => 7,
-        Cause::Switch {} | Cause::CacheRefill { .. } => 8,
-        Cause::NotRecorded {} => 9,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use schema::why::Cause;
 
     #[test]
     fn each_victim_kind_and_cause_is_a_box_as_wide_as_its_time() {

@@ -34,8 +34,8 @@ mod tune;
 mod validation;
 mod vmark;
 mod wakeup_latency;
-mod why;
-mod why_recorded;
+pub(crate) mod why;
+pub(crate) mod why_recorded;
 mod width;
 
 use crate::numbers::{duration_ns, many};

@@ -5,12 +5,13 @@ use super::head::labelled;
 use super::paragraph::{cut, fit, wrap};
 use super::table::{Align, Table};
 use super::why_recorded;
+use crate::naming::{interrupts, locks};
 use crate::numbers::{duration_ns, many, moment};
 use schema::why::{
     Blame, BlameRow, Budget, Cause, Due, Explanation, HeldMutex, IrqsOffPath, LateBy, Precedence, Remedies,
     RemedyCost, WhyResult, WhyStretch, WhyTask,
 };
-use schema::{LogInterrupt, LogIpi, LogLock, Nanos, Prio};
+use schema::{Nanos, Prio};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// So wide is the column that says why.
@@ -249,7 +250,7 @@ fn exact(time: Nanos) -> String {
 }
 
 /// A task with its pid and what decides when it runs.
-pub(super) fn who(task: &WhyTask) -> String {
+pub(crate) fn who(task: &WhyTask) -> String {
     format!("{} ({}, {})", task.comm, task.pid, prio(task.prio))
 }
 
@@ -262,10 +263,11 @@ fn prio(prio: Prio) -> String {
     }
 }
 
-fn of_due(due: &Due) -> String {
+/// What should have woken a task.
+pub(crate) fn of_due(due: &Due) -> String {
     match due {
         Due::Timer {} => "its timer was due".to_owned(),
-        Due::Interrupt { irq } => format!("{} came for it", interrupt(*irq)),
+        Due::Interrupt { irq } => format!("{} came for it", interrupts::in_words(*irq)),
         Due::Task { by } => format!("{} set about waking it", who(by)),
         Due::Mutex { mutex } => format!("it began to wait for mutex {mutex}"),
         Due::Handler { handler } => why_recorded::interrupted(handler.as_ref()),
@@ -276,7 +278,7 @@ fn of_due(due: &Due) -> String {
 }
 
 /// A cause in words.
-pub(super) fn cause(cause: &Cause) -> String {
+pub(crate) fn cause(cause: &Cause) -> String {
     match cause {
         Cause::TimerLate {} => "its timer expires later than asked for".to_owned(),
         Cause::InterruptsOff { path, during } => {
@@ -288,7 +290,7 @@ pub(super) fn cause(cause: &Cause) -> String {
             let during = during.as_ref().map_or(String::new(), |task| format!(", on top of {}", who(task)));
             format!("interrupts are off {path}{during}")
         }
-        Cause::Interrupt { irq: Some(irq) } => format!("interrupt: {}", interrupt(*irq)),
+        Cause::Interrupt { irq: Some(irq) } => format!("interrupt: {}", interrupts::in_words(*irq)),
         Cause::Interrupt { irq: None } => "an interrupt".to_owned(),
         Cause::Softirq {} => "soft interrupt".to_owned(),
         Cause::WakePath {} => "the path that wakes it".to_owned(),
@@ -300,7 +302,7 @@ pub(super) fn cause(cause: &Cause) -> String {
                 1 => ", behind 1 waiter".to_owned(),
                 waiters => format!(", behind {waiters} waiters"),
             };
-            format!("spins for {}, held by CPU {holder}{whom}{queue}", of_lock(*lock))
+            format!("spins for {}, held by CPU {holder}{whom}{queue}", locks::in_words(*lock))
         }
         Cause::InFlight { from } => format!("CPU {from} has asked this one, which has yet to notice"),
         Cause::HandOver { from, to } => format!("moves from CPU {from} to CPU {to}"),
@@ -348,43 +350,5 @@ fn of_mutex(held: &HeldMutex) -> String {
     match &held.owner {
         Some(owner) => format!("mutex {} of {}{boosted}", held.mutex, who(owner)),
         None => format!("mutex {}, which is being handed over", held.mutex),
-    }
-}
-
-fn of_lock(lock: LogLock) -> String {
-    match lock {
-        LogLock::Rq { cpu } => format!("the run-queue lock of CPU {cpu}"),
-        LogLock::Pi { pid } => format!("the pi_lock of {pid}"),
-        LogLock::MutexWait { mutex } => format!("the wait_lock of mutex {mutex}"),
-        LogLock::Rto {} => "the rto_lock".to_owned(),
-        LogLock::PushWalker { cpu } => format!("the push lock of CPU {cpu}"),
-    }
-}
-
-fn interrupt(irq: LogInterrupt) -> String {
-    match irq {
-        LogInterrupt::Timer { pid } => format!("the timer of {pid}"),
-        LogInterrupt::Tick {} => "a tick".to_owned(),
-        LogInterrupt::Hrtick {} => "HRTICK".to_owned(),
-        LogInterrupt::Deadline {} => "the deadline timer".to_owned(),
-        LogInterrupt::RtPeriod {} => "the real-time period".to_owned(),
-        LogInterrupt::Ipi { ipi } | LogInterrupt::Polled { ipi } => of_ipi(ipi).to_owned(),
-        LogInterrupt::Start { .. } => "a task that starts".to_owned(),
-        LogInterrupt::Message { channel } => format!("a message for channel {channel}"),
-        LogInterrupt::Device { channel } => format!("a device for channel {channel}"),
-        LogInterrupt::Settings {} => "a change of settings".to_owned(),
-        LogInterrupt::SoftirqTimer { .. } => "a timer for the soft interrupt".to_owned(),
-        LogInterrupt::IrqsOff { .. } => "the machine's noise".to_owned(),
-    }
-}
-
-fn of_ipi(ipi: LogIpi) -> &'static str {
-    match ipi {
-        LogIpi::Reschedule {} => "an IPI to reschedule",
-        LogIpi::Wakeup {} => "an IPI to wake tasks",
-        LogIpi::Push { .. } => "an IPI to push tasks",
-        LogIpi::Nohz {} => "an IPI to balance",
-        LogIpi::Unthrottle {} => "an IPI to unthrottle",
-        LogIpi::Stop {} => "an IPI to move a task",
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn told(told: &WhyRecorded) -> String {
 }
 
 /// A time on the recording's own clock, as `trace-cmd report` and `perf script` print it.
-pub(super) fn clock(time: Nanos) -> String {
+pub(crate) fn clock(time: Nanos) -> String {
     format!("{}.{:06}s", time.0 / 1_000_000_000, time.0 / 1_000 % 1_000_000)
 }
 
@@ -57,7 +57,7 @@ fn origin(origin: &WhyOrigin) -> Option<String> {
 }
 
 /// An interrupt in words.
-pub(super) fn handler(handler: &Handler) -> String {
+pub(crate) fn handler(handler: &Handler) -> String {
     match handler.context {
         HandlerContext::Hardirq => format!("interrupt: {}", handler.name),
         HandlerContext::Softirq => format!("soft interrupt: {}", handler.name),
@@ -70,7 +70,7 @@ pub(super) fn interrupted(by: Option<&Handler>) -> String {
 }
 
 /// What a state means that `sched_switch` writes.
-fn meaning(state: &str) -> &'static str {
+pub(crate) fn meaning(state: &str) -> &'static str {
     match state {
         "R" | "R+" => "it could have gone on",
         "S" => "asleep",

@@ -1,10 +1,12 @@
 //! What all latencies of tasks are due to: each cause with its culprit, over all, at the 99th percentile and
 //! above it.
 
+use crate::naming::interrupts;
+use crate::naming::locks::LockKind;
 use schema::why::{
     Blame, BlameRow, Budget, Cause, Explanation, Handler, HandlerContext, IrqsOffPath, Precedence, WhyTask,
 };
-use schema::{LogInterrupt, LogIpi, LogLock, Nanos, Pid};
+use schema::{Nanos, Pid};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -105,12 +107,12 @@ pub fn due_to(cause: &Cause) -> String {
             IrqsOffPath::Schedule => format!("interrupts off: switching at {}", on_top(during)),
             IrqsOffPath::Kernel => format!("interrupts off: kernel path of {}", on_top(during)),
         },
-        Cause::Interrupt { irq } => format!("interrupt: {}", irq.map_or("unknown", of_irq)),
+        Cause::Interrupt { irq } => format!("interrupt: {}", irq.map_or("unknown", interrupts::kind)),
         Cause::Softirq {} => "soft interrupt".to_owned(),
         Cause::WakePath {} => "wakeup path".to_owned(),
         Cause::WakerWaits { waker } => format!("waker {} waits", waker.comm),
         Cause::LockWait { lock, on_behalf_of, .. } => {
-            format!("{} held by {}", of_lock(*lock), on_top(on_behalf_of))
+            format!("{} held by {}", LockKind::of(*lock).name(), on_top(on_behalf_of))
         }
         Cause::InFlight { .. } => "IPI on its way".to_owned(),
         Cause::HandOver { .. } => "moved to another CPU".to_owned(),
@@ -148,36 +150,6 @@ pub fn due_to(cause: &Cause) -> String {
             HandlerContext::Softirq => format!("soft interrupt: {name}"),
         },
         Cause::NotRecorded {} => "not recorded".to_owned(),
-    }
-}
-
-fn of_lock(lock: LogLock) -> &'static str {
-    match lock {
-        LogLock::Rq { .. } => "run-queue lock",
-        LogLock::Pi { .. } => "pi_lock",
-        LogLock::MutexWait { .. } => "wait_lock",
-        LogLock::Rto {} => "rto_lock",
-        LogLock::PushWalker { .. } => "push lock",
-    }
-}
-
-fn of_irq(irq: LogInterrupt) -> &'static str {
-    match irq {
-        LogInterrupt::Timer { .. } => "timer",
-        LogInterrupt::Tick {} => "tick",
-        LogInterrupt::Hrtick {} => "hrtick",
-        LogInterrupt::Deadline {} => "deadline timer",
-        LogInterrupt::RtPeriod {} => "RT period",
-        LogInterrupt::Ipi { ipi } | LogInterrupt::Polled { ipi } => match ipi {
-            LogIpi::Push { .. } => "push IPI",
-            _ => "IPI",
-        },
-        LogInterrupt::Start { .. } => "start",
-        LogInterrupt::Message { .. } => "message",
-        LogInterrupt::Device { .. } => "device",
-        LogInterrupt::Settings {} => "settings",
-        LogInterrupt::SoftirqTimer { .. } => "softirq timer",
-        LogInterrupt::IrqsOff { .. } => "noise",
     }
 }
 

@@ -10,12 +10,14 @@
 mod blame;
 mod cpus;
 mod cut;
+mod kind;
 mod mutexes;
 mod tasks;
 mod wakeups;
 
 pub use blame::{Blamed, due_to};
 use cut::Cut;
+pub use kind::CauseKind;
 use schema::why::{Cause, Due, Explanation, WhyStretch, Woken};
 use schema::{Log, Nanos, Pid};
 use wakeups::{Course, Wakeup, Wants};

@@ -114,7 +114,8 @@ pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> 
     run.result.warnings.splice(0..0, meant.warning);
     run.result.command = meant.command.or_else(|| Some(command_line()));
     if let Some(report) = report {
-        report.write(&run.page())?;
+        let page = if why { run.page_with_reasons(&experiment)? } else { run.page() };
+        report.write(&page)?;
     }
     if let Some((mut file, logged)) = picture.zip(run.logged.as_ref()) {
         let svg = logged.timeline(&loads(&run.result), run.result.window).svg();

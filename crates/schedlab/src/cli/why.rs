@@ -2,9 +2,11 @@
 
 use super::common::{Common, Format, say_what_runs};
 use super::output::{Failure, Stream, command_line, open, print};
+use super::report_page::{Report, ReportOptions};
 use super::typed::Typed;
 use super::voice::Voice;
-use lab::{Experiment, Question, RecordedQuestion};
+use lab::{Experiment, Explained, Question, RecordedQuestion};
+use report::page::Page;
 use schedlab::Error;
 use schedlab::files::Disk;
 use schedlab::outputs::Output;
@@ -54,6 +56,8 @@ pub struct Args {
     /// Draw that as flames, each cause as wide as the time that it takes, into this file (SVG).
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    report: ReportOptions,
 }
 
 pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> {
@@ -77,10 +81,13 @@ pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> 
         tries: args.tries.unwrap_or(1) as usize,
         blame: args.blame || args.plot.is_some(),
     };
-    let plot = args.plot.as_deref().map(|path| open(path, &meant.files)).transpose()?;
-    let mut result = lab::why(&experiment, question)?;
-    result.notes.splice(0..0, meant.warning);
-    show(args, result, plot)
+    let files = Beside::open(args, &meant.files)?;
+    let mut found = match files.report {
+        None => Found { why: lab::why(&experiment, question)?, page: None },
+        Some(_) => Found::of(lab::why_with_page(&experiment, question)?),
+    };
+    found.say_first(meant.warning);
+    show(args, found, files)
 }
 
 /// A recording alone is explained as it is.
@@ -100,17 +107,58 @@ fn recorded(args: &Args, recording: &str, typed: &Typed) -> Result<(), Failure> 
         window: args.common.window()?,
         blame: args.blame || args.plot.is_some(),
     };
-    let plot = args.plot.as_deref().map(|path| open(path, &[recording.into()])).transpose()?;
-    show(args, lab::why_recorded(recording, &question, &Disk)?, plot)
+    let files = Beside::open(args, &[recording.into()])?;
+    let found = match files.report {
+        None => Found { why: lab::why_recorded(recording, &question, &Disk)?, page: None },
+        Some(_) => Found::of(lab::why_recorded_with_page(recording, &question, &Disk)?),
+    };
+    show(args, found, files)
 }
 
-fn show(args: &Args, mut result: WhyResult, plot: Option<Output>) -> Result<(), Failure> {
-    if let Some(mut file) = plot {
+/// What is written beside the text; begun before the run.
+struct Beside {
+    plot: Option<Output>,
+    report: Option<Report>,
+}
+
+impl Beside {
+    fn open(args: &Args, inputs: &[PathBuf]) -> Result<Beside, Failure> {
+        let plot = args.plot.as_deref().map(|path| open(path, inputs)).transpose()?;
+        Ok(Beside { plot, report: args.report.open(inputs)? })
+    }
+}
+
+/// What was found, and the page of it, if one is wanted.
+struct Found {
+    why: WhyResult,
+    page: Option<Page>,
+}
+
+impl Found {
+    fn of(explained: Explained) -> Found {
+        Found { why: explained.result, page: Some(explained.page) }
+    }
+
+    fn say_first(&mut self, warning: Option<String>) {
+        if let Some(page) = &mut self.page {
+            page.content.warnings.splice(0..0, warning.clone());
+        }
+        self.why.notes.splice(0..0, warning);
+    }
+}
+
+fn show(args: &Args, found: Found, files: Beside) -> Result<(), Failure> {
+    let Found { why: mut result, page } = found;
+    result.command = Some(command_line());
+    if let Some((report, mut page)) = files.report.zip(page) {
+        page.content.command.clone_from(&result.command);
+        report.write(&page)?;
+    }
+    if let Some(mut file) = files.plot {
         let flames = report::plot::blame(&result.blame).ok_or(Error::NobodyLate)?;
         file.write_all(flames.svg.as_bytes()).map_err(|source| file.failed(source))?;
         file.commit()?;
     }
-    result.command = Some(command_line());
     match args.common.format {
         Format::Text => print(&report::text::why(&result, args.common.rows())),
         Format::Json => Stream::Output.exact(&result.to_json()),

@@ -10,6 +10,7 @@ mod outputs;
 mod record;
 mod repeat;
 mod report_page;
+mod report_page_why;
 mod schema;
 mod side_by_side;
 mod signals;

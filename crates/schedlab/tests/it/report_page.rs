@@ -10,22 +10,22 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-fn schedlab(args: &[&str]) -> Output {
+pub(crate) fn schedlab(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_schedlab")).args(args).output().expect("the binary of this package")
 }
 
-fn path(name: &str) -> PathBuf {
+pub(crate) fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
 /// A page that a command writes, and what it packs.
-struct Written {
-    html: String,
-    json: Value,
-    columns: Vec<BTreeMap<String, Vec<u64>>>,
+pub(crate) struct Written {
+    pub html: String,
+    pub json: Value,
+    pub columns: Vec<BTreeMap<String, Vec<u64>>>,
 }
 
-fn written(name: &str, args: &[&str]) -> Written {
+pub(crate) fn written(name: &str, args: &[&str]) -> Written {
     let file = path(name);
     let output = schedlab(&[args, &["--report", &file.to_string_lossy()]].concat());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -65,7 +65,7 @@ fn written(name: &str, args: &[&str]) -> Written {
 }
 
 /// Each step added to those before it.
-fn summed(steps: &[u64]) -> Vec<u64> {
+pub(crate) fn summed(steps: &[u64]) -> Vec<u64> {
     let mut sum = 0;
     let add = |step: &u64| {
         sum += step;

@@ -6,9 +6,11 @@ mod inspection;
 mod reproduction;
 mod run;
 mod sweep;
+mod why;
 
 use schema::comparison::MetricComparison;
 use serde::Serialize;
+pub use why::{Blamed, BlamedRow, Explained, ExplainedStretch, Why};
 
 /// All that a page shows but its timelines.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -29,8 +31,8 @@ pub struct Content {
     pub variants: Vec<Variant>,
     /// How a comparison was judged.
     pub method: Option<String>,
-    /// Why single wakeups were late.
-    pub explanations: Vec<Explanation>,
+    /// Why tasks were late, if that was asked.
+    pub why: Option<Why>,
     /// Curves: what a sweep varies.
     pub charts: Vec<Chart>,
     /// Tables.
@@ -143,30 +145,6 @@ pub struct Difference {
     pub doubtful: bool,
 }
 
-/// Why something took as long as it did: stretches that follow each other.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Explanation {
-    /// What is explained.
-    pub title: String,
-    /// In which timeline of the page it happened, from 0.
-    pub timeline: usize,
-    /// Whom it is about.
-    pub pid: i32,
-    /// What the time went to, in its order.
-    pub stretches: Vec<ExplainedStretch>,
-}
-
-/// A part of what is explained.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ExplainedStretch {
-    /// What it was.
-    pub text: String,
-    /// From when on, nanoseconds on the timeline's clock.
-    pub from_ns: u64,
-    /// Until when.
-    pub to_ns: u64,
-}
-
 /// Curves over what was varied.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Chart {
@@ -208,9 +186,13 @@ pub struct CurvePoint {
     pub published: Option<f64>,
 }
 
-/// A duration as the page writes them.
+/// A duration as the page writes them: `1.23 ms`.
 fn duration(ns: f64) -> String {
-    crate::numbers::duration(ns).replace("us", "µs")
+    let text = crate::numbers::duration(ns).replace("us", "µs");
+    match text.find(char::is_alphabetic) {
+        Some(unit) => format!("{} {}", &text[..unit], &text[unit..]),
+        None => text,
+    }
 }
 
 impl Cell {

@@ -1,8 +1,8 @@
 //! From what happens, in the order of time, to a timeline of a stretch of it.
 
 use super::{
-    Boost, Decision, Event, Interrupt, Kind, LockWait, Marker, Reason, Setting, State, Task, Throttle,
-    Timeline,
+    Boost, Decision, Event, Interrupt, Kind, LockKind, LockWait, Marker, Reason, Setting, State, Task,
+    Throttle, Timeline,
 };
 use schema::{Nanos, Pid};
 use std::collections::{BTreeMap, VecDeque};
@@ -36,22 +36,6 @@ pub enum LeftAs {
     Blocked,
     /// It is gone.
     Dead,
-}
-
-/// A spinlock of the kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum LockKind {
-    /// Of the run queue of a CPU.
-    Rq = 0,
-    /// Of a task.
-    Pi = 1,
-    /// Of a mutex.
-    MutexWait = 2,
-    /// Of the root domain.
-    Rto = 3,
-    /// Of the push walker of a CPU.
-    PushWalker = 4,
 }
 
 /// A CPU has spun for a lock, and has it now.

@@ -1,9 +1,8 @@
 //! The log of a run as a timeline.
 
 use super::{At, Builder, LeftAs, LockKind, Seen, Spun, Timeline};
-use schema::{
-    LogEvent, LogInterrupt, LogIpi, LogLock, LogPrevState, LogRecord, LogTask, LogTaskRef, Nanos, Window,
-};
+use crate::naming::interrupts;
+use schema::{LogEvent, LogLock, LogPrevState, LogRecord, LogTask, LogTaskRef, Nanos, Window};
 
 /// What of a run to show.
 #[derive(Debug, Clone, Copy)]
@@ -77,12 +76,12 @@ fn tell<'m>(builder: &mut Builder, record: &LogRecord, meaning: &impl Fn(&str) -
             }
         }
         LogEvent::LockWait { lock, since, holder, waiters } => {
-            let (lock, of) = lock_of(*lock);
+            let (lock, of) = (LockKind::of(*lock), owner(*lock));
             let (holder, waiters) = (holder.0.into(), u32::from(*waiters));
             builder.spun(at, Spun { since: *since, lock, of, holder, waiters });
         }
-        LogEvent::IrqRaise { irq, .. } => builder.interrupt_raised(at, interrupt(*irq)),
-        LogEvent::IrqHandlerEntry { irq } => builder.interrupt_begins(at, interrupt(*irq)),
+        LogEvent::IrqRaise { irq, .. } => builder.interrupt_raised(at, interrupts::name(*irq)),
+        LogEvent::IrqHandlerEntry { irq } => builder.interrupt_begins(at, interrupts::name(*irq)),
         LogEvent::SoftirqEntry {} => builder.interrupt_begins(at, "softirq"),
         LogEvent::IrqHandlerExit {} | LogEvent::SoftirqExit {} => builder.interrupt_ends(at),
         LogEvent::Setting { setting } => builder.setting(at, setting),
@@ -104,37 +103,12 @@ fn tell<'m>(builder: &mut Builder, record: &LogRecord, meaning: &impl Fn(&str) -
     }
 }
 
-fn lock_of(lock: LogLock) -> (LockKind, u32) {
+/// Whose lock it is: a CPU, a pid or the number of a mutex.
+fn owner(lock: LogLock) -> u32 {
     match lock {
-        LogLock::Rq { cpu } => (LockKind::Rq, cpu.0.into()),
-        LogLock::Pi { pid } => (LockKind::Pi, pid.0.unsigned_abs()),
-        LogLock::MutexWait { mutex } => (LockKind::MutexWait, mutex),
-        LogLock::Rto {} => (LockKind::Rto, 0),
-        LogLock::PushWalker { cpu } => (LockKind::PushWalker, cpu.0.into()),
-    }
-}
-
-fn interrupt(irq: LogInterrupt) -> &'static str {
-    match irq {
-        LogInterrupt::Timer { .. } => "timer",
-        LogInterrupt::Tick {} => "tick",
-        LogInterrupt::Hrtick {} => "hrtick",
-        LogInterrupt::Deadline {} => "deadline timer",
-        LogInterrupt::RtPeriod {} => "real-time period",
-        LogInterrupt::Ipi { ipi } => match ipi {
-            LogIpi::Reschedule {} => "reschedule IPI",
-            LogIpi::Wakeup {} => "wakeup IPI",
-            LogIpi::Push { .. } => "push IPI",
-            LogIpi::Nohz {} => "balancing IPI",
-            LogIpi::Unthrottle {} => "unthrottling IPI",
-            LogIpi::Stop {} => "stopper IPI",
-        },
-        LogInterrupt::Polled { .. } => "noticed without IPI",
-        LogInterrupt::Start { .. } => "start of a task",
-        LogInterrupt::Message { .. } => "message",
-        LogInterrupt::Device { .. } => "device",
-        LogInterrupt::Settings {} => "settings",
-        LogInterrupt::SoftirqTimer { .. } => "softirq timer",
-        LogInterrupt::IrqsOff { .. } => "noise, interrupts off",
+        LogLock::Rq { cpu } | LogLock::PushWalker { cpu } => cpu.0.into(),
+        LogLock::Pi { pid } => pid.0.unsigned_abs(),
+        LogLock::MutexWait { mutex } => mutex,
+        LogLock::Rto {} => 0,
     }
 }

@@ -10,7 +10,8 @@ mod pack;
 mod picture;
 mod rows;
 
-pub use build::{At, Builder, Interrupted, LeftAs, LockKind, Seen, Spun};
+pub use crate::naming::locks::LockKind;
+pub use build::{At, Builder, Interrupted, LeftAs, Seen, Spun};
 pub use log::{LogPart, of_log};
 pub(super) use pack::{Detail, Head, Packed, pack};
 

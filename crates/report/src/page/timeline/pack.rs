@@ -4,7 +4,7 @@
 //! A number takes 7 bits a byte, the lowest first; the highest bit of a byte says that more follow (LEB128).
 //! A number that may be negative is doubled, and a negative one's double less one (zigzag).
 
-use super::{Boost, Decision, Event, Interrupt, Kind, LockWait, Throttle, Timeline};
+use super::{Boost, Decision, Event, Interrupt, Kind, LockKind, LockWait, Throttle, Timeline};
 use super::{Marker, Reason, Setting, Task};
 use serde::Serialize;
 
@@ -29,6 +29,8 @@ pub struct Head<'t> {
     first_on_cpu: &'t [Option<u32>],
     tasks: &'t [Task],
     interrupt_names: &'t [String],
+    /// By the numbers of their kinds.
+    lock_names: Vec<&'static str>,
     reasons: &'t [Reason],
     markers: &'t [Marker],
     settings: &'t [Setting],
@@ -89,6 +91,7 @@ pub fn pack(timeline: &Timeline, detail: Detail, until_ns: u64) -> Packed<'_> {
         first_on_cpu: &timeline.first_on_cpu,
         tasks: &timeline.tasks,
         interrupt_names: &timeline.interrupt_names,
+        lock_names: LockKind::ALL.into_iter().map(LockKind::name).collect(),
         reasons: &timeline.reasons,
         markers: &timeline.markers[..timeline.markers.partition_point(|marker| is_kept(marker.time_ns))],
         settings: &timeline.settings[..timeline.settings.partition_point(|set| is_kept(set.time_ns))],
