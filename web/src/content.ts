@@ -127,6 +127,7 @@ export interface TimelineHead {
   tasks: Task[];
   interrupt_names: string[];
   lock_names: string[];
+  groups: string[];
   reasons: { name: string; meaning: string }[];
   markers: { time_ns: number; cpu: number; task: number; text: string }[];
   settings: { time_ns: number; text: string }[];

@@ -150,7 +150,8 @@ export class Chart {
       {
         width: this.width,
         height: drawn.height ?? 220,
-        padding: [10, 12, 0, 0],
+        // On the right, room for half of a label that stands at the end of the axis.
+        padding: [10, 30, 0, 0],
         cursor: { drag: { x: false, y: false }, ...(drawn.sync ? { sync: { key: drawn.sync } } : {}) },
         legend: { show: drawn.lines.length > 1 },
         scales: {

@@ -107,7 +107,7 @@ function nearby(timeline: Timeline, selected: Selected, row: Row, i: number, tas
   const [from, until] = [row.starts[i], row.starts[i + 1]];
   const zero = timeline.head.start_ns;
   const lines: { time: number; text: string; title: string }[] = [];
-  const { decisions, locks, interrupts } = timeline;
+  const { decisions, locks, interrupts, throttles } = timeline;
   for (
     let n = lastUpTo(decisions.time, from - 1) + 1;
     n < decisions.time.length && decisions.time[n] <= until;
@@ -122,6 +122,14 @@ function nearby(timeline: Timeline, selected: Selected, row: Row, i: number, tas
   }
   const cpu = selected.kind === "cpu" ? selected.number : row.cpus ? row.cpus[i] : -1;
   if (cpu >= 0) {
+    for (let n = lastUpTo(throttles.until, from) + 1; n < throttles.until.length; n += 1) {
+      if (throttles.cpu[n] === cpu && throttles.from[n] < until && lines.length < 6 * most) {
+        const group = timeline.head.groups[throttles.group[n]];
+        const whose = group === undefined ? "real-time tasks" : `group ${group}`;
+        const text = `throttled: ${whose}, for ${duration(throttles.until[n] - throttles.from[n])}`;
+        lines.push({ time: throttles.from[n], text, title: "" });
+      }
+    }
     const end = locks.first[cpu + 1];
     for (
       let n = lastUpTo(locks.until, from, locks.first[cpu], end) + 1;

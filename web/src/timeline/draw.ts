@@ -457,10 +457,10 @@ class Painter {
     }
   }
 
+  /** A band along the CPUs on which somebody has used up a budget. */
   throttles(rows: readonly Placed[]): void {
     const { throttles } = this.s.timeline;
     this.c.fillStyle = this.s.palette.states[State.throttled];
-    this.c.globalAlpha = 0.45;
     for (let i = 0; i < throttles.from.length; i += 1) {
       if (throttles.cpu[i] < 0 || throttles.until[i] < this.range.from || throttles.from[i] > this.range.to) {
         continue;
@@ -469,10 +469,9 @@ class Painter {
       if (placed) {
         const left = Math.max(this.s.gutter, this.x(throttles.from[i]));
         const right = Math.min(this.right, Math.max(left + 1, this.x(throttles.until[i])));
-        this.c.fillRect(left, this.y(placed), right - left, placed.height - 1);
+        this.c.fillRect(left, this.y(placed) + placed.height - 8, right - left, 4);
       }
     }
-    this.c.globalAlpha = 1;
   }
 
   border(): void {

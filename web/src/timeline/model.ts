@@ -74,6 +74,8 @@ export interface Throttles {
   until: Float64Array;
   /** -1 where it is a task's. */
   cpu: Int32Array;
+  /** Of a queue the number of its group; -1: the real-time tasks. */
+  group: Int32Array;
   task: Uint32Array;
 }
 
@@ -203,7 +205,7 @@ function walk(head: TimelineHead, events: Events, throttles: Throttles, visitor:
     current[cpu] = head.first_on_cpu[cpu] ?? 0;
     visitor.onCpu(cpu, 0, current[cpu]);
   }
-  // Tasks that used up their run time: throttled from when they leave the CPU until they may run again.
+  // Tasks that may not run because a budget is used up: throttled while they wait.
   const limits: { time: number; task: number; isOver: boolean }[] = [];
   for (let i = 0; i < throttles.from.length; i += 1) {
     if (throttles.task[i] !== 0) {
@@ -214,25 +216,37 @@ function walk(head: TimelineHead, events: Events, throttles: Throttles, visitor:
   limits.sort((a, b) => a.time - b.time);
   const isThrottled = new Uint8Array(tasks);
   let limit = 0;
+  // As what each throttled task waits.
+  const waitsAs = new Uint8Array(tasks);
+  const isWaiting = (of: number) => of === State.runnable || of === State.preempted;
+  /** What a task that comes into a state shows. */
+  const shown = (task: number, as: number): number => {
+    if (isThrottled[task] && isWaiting(as)) {
+      waitsAs[task] = as;
+      return State.throttled;
+    }
+    return as;
+  };
+  const limitsUntil = (now: number) => {
+    for (; limit < limits.length && limits[limit].time <= now; limit += 1) {
+      const { time, task, isOver } = limits[limit];
+      isThrottled[task] += isOver ? -1 : 1;
+      if (isThrottled[task] === 0 && state[task] === State.throttled) {
+        change(task, time, waitsAs[task], cpuOf[task]);
+      } else {
+        change(task, time, shown(task, state[task]), cpuOf[task]);
+      }
+    }
+  };
   const { time, kind, cpu, task, detail } = events;
   for (let i = 0; i < time.length; i += 1) {
     const at = time[i];
     const me = cpu[i];
     const whom = task[i];
-    for (; limit < limits.length && limits[limit].time <= at; limit += 1) {
-      const { time, task, isOver } = limits[limit];
-      isThrottled[task] = isOver ? 0 : 1;
-      if (isOver && state[task] === State.throttled) {
-        change(task, time, State.preempted, cpuOf[task]);
-      }
-    }
+    limitsUntil(at);
     if (kind[i] === SWITCH) {
       const left = current[me];
-      let leftAs = detail[i];
-      if (isThrottled[left] && leftAs === State.preempted) {
-        leftAs = State.throttled;
-      }
-      change(left, at, leftAs, me);
+      change(left, at, shown(left, detail[i]), me);
       current[me] = whom;
       visitor.onCpu(me, at, whom);
       change(whom, at, State.running, me);
@@ -245,7 +259,7 @@ function walk(head: TimelineHead, events: Events, throttles: Throttles, visitor:
       const from = Math.floor(detail[i] / head.cpus);
       const to = detail[i] % head.cpus;
       visitor.migration(from, to);
-      if (state[whom] === State.runnable || state[whom] === State.preempted) {
+      if (isWaiting(state[whom]) || state[whom] === State.throttled) {
         change(whom, at, state[whom], to);
       } else {
         cpuOf[whom] = to;
@@ -258,10 +272,11 @@ function walk(head: TimelineHead, events: Events, throttles: Throttles, visitor:
         wakingIrq[whom] = kind[i] === WAKING ? detail[i] : 0;
       }
       if (kind[i] !== WAKING && state[whom] !== State.running) {
-        change(whom, at, State.runnable, detail[i]);
+        change(whom, at, shown(whom, State.runnable), detail[i]);
       }
     }
   }
+  limitsUntil(head.length_ns);
 }
 
 class Counter implements Visitor {
@@ -464,6 +479,7 @@ function readThrottles(columns: Columns): Throttles {
     from: until.map((end, i) => end - length[i]),
     until,
     cpu: Int32Array.from(column(columns, "throttle.cpu"), (cpu) => cpu - 1),
+    group: Int32Array.from(column(columns, "throttle.group"), (group) => group - 1),
     task: Uint32Array.from(column(columns, "throttle.task")),
   };
 }

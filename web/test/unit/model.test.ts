@@ -16,6 +16,7 @@ function head(change: Partial<TimelineHead> = {}): TimelineHead {
     first_on_cpu: [0, 0],
     tasks: [task(0), task(1), task(2)],
     interrupt_names: [],
+    groups: [],
     lock_names: ["run-queue lock", "pi_lock", "wait_lock", "rto_lock", "push lock"],
     reasons: [],
     markers: [],
@@ -122,11 +123,42 @@ describe("what happens beside", () => {
         [100, SWITCH, 0, 0, State.preempted],
         [500, SWITCH, 0, 1, 0],
       ],
-      { "throttle.until": [400], "throttle.length": [310], "throttle.cpu": [0], "throttle.task": [1] },
+      {
+        "throttle.until": [400],
+        "throttle.length": [310],
+        "throttle.cpu": [0],
+        "throttle.group": [0],
+        "throttle.task": [1],
+      },
     );
     const [keys, starts] = [[...of.tasks[1].keys], [...of.tasks[1].starts]];
     expect(keys.slice(3)).toEqual([State.throttled, State.preempted, State.running]);
     expect(starts.slice(3, 6)).toEqual([100, 400, 500]);
+  });
+
+  it("throttles a task that waits, in whatever way it came to wait", () => {
+    const of = timeline(
+      [
+        [10, NEW, 0, 1, 0],
+        [20, SWITCH, 0, 1, 0],
+        [100, SWITCH, 0, 0, State.sleeping],
+        [200, WAKEUP, 0, 1, 0],
+        [500, SWITCH, 0, 1, 0],
+      ],
+      {
+        // The queue, then twice the task: woken into the queue, and once more while it waits.
+        "throttle.until": [150, 100, 200],
+        "throttle.length": [100, 50, 50],
+        "throttle.cpu": [1, 0, 0],
+        "throttle.group": [1, 0, 0],
+        "throttle.task": [0, 1, 1],
+      },
+    );
+    const [keys, starts] = [[...of.tasks[1].keys], [...of.tasks[1].starts]];
+    const { throttled, runnable, running, sleeping } = State;
+    expect(keys.slice(3)).toEqual([sleeping, throttled, runnable, throttled, runnable, running]);
+    expect(starts.slice(3, 9)).toEqual([100, 200, 250, 400, 450, 500]);
+    expect([...of.throttles.group]).toEqual([0, -1, -1]);
   });
 
   it("orders waits for locks by CPU", () => {

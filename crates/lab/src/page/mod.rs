@@ -50,6 +50,7 @@ impl Logged {
             name,
             cpus: head.machine.cpus,
             tasks: &head.tasks,
+            groups: &head.groups,
             records: &self.log.records,
             zero: schema::Nanos(self.start.0),
             window: window.unwrap_or(Window { from_ns: 0, to_ns }),

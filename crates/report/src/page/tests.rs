@@ -2,7 +2,7 @@
 
 use super::content::Content;
 use super::document::{fitting, html};
-use super::timeline::{At, Builder, LeftAs, LogPart, Seen, State, Timeline, of_log};
+use super::timeline::{At, Budget, Builder, LeftAs, LogPart, Seen, State, Throttled, Timeline, of_log};
 use super::*;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -195,16 +195,49 @@ fn of_a_recording_a_cpu_ran_from_the_beginning_what_leaves_it_first() {
     assert_eq!((timeline.tasks[2].pid, timeline.tasks[2].state), (7, State::Running));
 }
 
+/// From when until when whom.
+fn throttles(timeline: &Timeline) -> Vec<(u64, u64, Throttled)> {
+    timeline.throttles.iter().map(|one| (one.from_ns, one.until_ns, one.whom)).collect()
+}
+
 #[test]
 fn throttling_lasts_until_it_ends() {
     let mut builder = Builder::new("throttled", 1, Nanos(0), Nanos(100), 0);
-    builder.cpu_throttled(at(10, 0));
+    builder.queue_throttled(at(10, 0), Budget::RealTime);
     builder.task_throttled(at(20, 0), Pid(5));
-    builder.cpu_unthrottled(at(40, 0));
+    builder.queue_unthrottled(at(40, 0), Budget::RealTime);
+    let queue = Throttled::Queue { cpu: 0, budget: Budget::RealTime };
+    assert_eq!(throttles(&builder.finish()), [(10, 40, queue), (20, 100, Throttled::Task(1))]);
+}
+
+/// Task 5 is in the group, 6 is not; 7 is, on the other CPU; 8 is, of real-time priority.
+#[test]
+fn who_waits_in_a_queue_without_budget_is_throttled() {
+    let mut builder = Builder::new("throttled", 2, Nanos(0), Nanos(1_000), 0);
+    builder.all_idle();
+    builder.group("web", [5, 7, 8].map(Pid));
+    builder.wakeup_new(at(0, 0), task(5), 0);
+    builder.wakeup_new(at(0, 0), task(6), 0);
+    builder.wakeup_new(at(0, 0), task(7), 1);
+    builder.wakeup_new(at(0, 0), Seen { pid: Pid(8), prio: 50 }, 0);
+    builder.switch(at(10, 0), task(0), LeftAs::Runnable, task(5));
+    builder.queue_throttled(at(100, 0), Budget::Group(0));
+    // It runs on until it leaves, waits, and is moved to where the group has time.
+    builder.switch(at(110, 0), task(5), LeftAs::Runnable, task(6));
+    builder.migrate(at(150, 0), task(5), 0, 1);
+    // Woken into the queue, it waits until the budget is there again.
+    builder.switch(at(200, 1), task(0), LeftAs::Runnable, task(7));
+    builder.switch(at(220, 1), task(7), LeftAs::Sleeping, task(5));
+    builder.wakeup(at(300, 1), task(7), 0);
+    builder.queue_unthrottled(at(400, 0), Budget::Group(0));
     let timeline = builder.finish();
-    let found: Vec<_> =
-        timeline.throttles.iter().map(|one| (one.from_ns, one.until_ns, one.cpu, one.task)).collect();
-    assert_eq!(found, [(10, 40, Some(0), 0), (20, 100, None, 1)]);
+    let queue = Throttled::Queue { cpu: 0, budget: Budget::Group(0) };
+    let [five, seven] = [5, 7].map(|pid| {
+        let number = timeline.tasks.iter().position(|task| task.pid == pid).expect("the task") as u32;
+        Throttled::Task(number)
+    });
+    assert_eq!(throttles(&timeline), [(110, 150, five), (100, 400, queue), (300, 400, seven)]);
+    assert_eq!(timeline.groups, ["web"]);
 }
 
 #[test]
@@ -230,6 +263,7 @@ fn every_kind_of_record_of_a_log_is_understood() {
         name: "example",
         cpus: log.head.machine.cpus.max(16),
         tasks: &log.head.tasks,
+        groups: &log.head.groups,
         records: &log.records,
         zero: Nanos(0),
         window: Window { from_ns: 0, to_ns: u64::MAX / 2 },

@@ -225,3 +225,34 @@ fn a_picture_shows_a_stretch_of_a_run() {
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("ends in .svg"));
 }
+
+/// As the group's cpu.stat counts them. Its tasks are shown throttled while they wait in such a queue.
+#[test]
+fn stretches_in_which_a_group_may_not_run_are_shown() {
+    let limited = ["--group", "web=cpu.max:20000/100000", "--in", "web=periodic*"];
+    let loads =
+        ["run", "periodic -n 3 -p 10ms -r 4ms", "hog -n 2", "--cpus", "2", "--for", "1s", "--kernel", "6.12"];
+    let page = written("limited.html", &[&loads[..], &limited].concat());
+    let output = schedlab(&[&loads[..], &limited, &["--format", "json"]].concat());
+    let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let stat = &result["groups"][0]["stat"];
+    assert_eq!(page.json["timelines"][0]["groups"], serde_json::json!(["web"]));
+    let columns = &page.columns[0];
+    let throttles = || 0..columns["throttle.group"].len();
+    let sum: u64 = throttles()
+        .filter(|n| columns["throttle.group"][*n] == 1)
+        .map(|n| columns["throttle.length"][n])
+        .sum();
+    let ended = stat["throttled_ns"].as_u64().expect("a time");
+    // The kernel counts by the clock of the queue, which stands a little; what is not over at the end it has
+    // not counted yet: less than a period on each CPU.
+    assert!(sum + 100_000 >= ended && sum < ended + 200_000_000, "{sum} of {ended}");
+    assert!(ended > 500_000_000, "{ended}");
+    let names =
+        |n: usize| &page.json["timelines"][0]["tasks"][columns["throttle.task"][n] as usize]["names"][0];
+    let is_limited = |name: &Value| name.as_str().is_some_and(|name| name.starts_with("periodic"));
+    let of_tasks: Vec<&Value> = throttles().filter(|n| columns["throttle.task"][*n] > 0).map(names).collect();
+    assert!(of_tasks.len() > 20 && of_tasks.iter().all(|name| is_limited(name)), "{of_tasks:?}");
+    let without = written("unlimited.html", &loads);
+    assert!(without.columns[0]["throttle.until"].is_empty());
+}

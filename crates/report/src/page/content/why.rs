@@ -249,8 +249,8 @@ fn remedies(remedies: &Remedies) -> Table {
     ];
     let mut table = Table::new("What would have helped", &columns);
     table.note = Some(
-        "The same run with one thing changed from just before the moment on. It helps (+) if this latency and \
-         the worst one later are both shorter by a tenth."
+        "The same run with one thing changed from just before the moment on. It helps (+) if this latency \
+         and the worst one later are both shorter by a tenth."
             .to_owned(),
     );
     let later = Cell::count(remedies.worst_later.0);

@@ -1,11 +1,12 @@
 //! From what happens, in the order of time, to a timeline of a stretch of it.
 
+use super::throttling::{Budget, Throttling, Waiting};
 use super::{
     Boost, Decision, Event, Interrupt, Kind, LockKind, LockWait, Marker, Reason, Setting, State, Task,
     Throttle, Timeline,
 };
 use schema::{Nanos, Pid};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// When and where something happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +54,9 @@ pub struct Spun {
     pub waiters: u32,
 }
 
+/// Of a task whose priority nothing has told yet, as the kernel counts.
+const NICE_0: i32 = 120;
+
 /// What an interrupt is called, and since when it waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interrupted {
@@ -77,8 +81,9 @@ pub struct Builder {
     begun: bool,
     raised: Vec<VecDeque<Interrupted>>,
     served: Vec<Vec<(Nanos, Interrupted)>>,
-    /// Since when whom: a CPU or a task.
-    throttled: BTreeMap<(Option<u32>, u32), Nanos>,
+    /// By task, as last seen.
+    prios: Vec<i32>,
+    throttling: Throttling,
 }
 
 impl Builder {
@@ -101,6 +106,7 @@ impl Builder {
             reasons: Vec::new(),
             boosts: Vec::new(),
             throttles: Vec::new(),
+            groups: Vec::new(),
             markers: Vec::new(),
             settings: Vec::new(),
         };
@@ -118,7 +124,8 @@ impl Builder {
             begun: false,
             raised: vec![VecDeque::new(); of_each_cpu],
             served: vec![Vec::new(); of_each_cpu],
-            throttled: BTreeMap::new(),
+            prios: Vec::new(),
+            throttling: Throttling::default(),
         };
         builder.number(Pid::IDLE);
         builder
@@ -137,6 +144,7 @@ impl Builder {
             self.timeline.tasks.push(Task { pid: pid.0, names, prio: None, state: State::Absent, cpu: 0 });
             self.states.push(State::Absent);
             self.on_cpu.push(0);
+            self.prios.push(NICE_0);
         }
         number
     }
@@ -144,6 +152,7 @@ impl Builder {
     fn seen(&mut self, seen: Seen) -> u32 {
         let number = self.number(seen.pid);
         self.timeline.tasks[number as usize].prio.get_or_insert(seen.prio);
+        self.prios[number as usize] = seen.prio;
         number
     }
 
@@ -212,6 +221,16 @@ impl Builder {
         if next != 0 {
             (self.states[next as usize], self.on_cpu[next as usize]) = (State::Running, at.cpu);
         }
+        self.on_cpu[prev as usize] = at.cpu;
+        self.follow(at.time, prev);
+        self.follow(at.time, next);
+    }
+
+    /// The budgets of queues may concern the task from now on, or no longer.
+    fn follow(&mut self, now: Nanos, task: u32) {
+        let place = task as usize;
+        let (prio, state, cpu) = (self.prios[place], self.states[place], self.on_cpu[place]);
+        self.throttling.follow(now, Waiting { task, prio, state, cpu });
     }
 
     /// A wakeup begins.
@@ -223,7 +242,7 @@ impl Builder {
     /// A woken task is in the queue of a CPU.
     pub fn wakeup(&mut self, at: At, task: Seen, target: u32) {
         let task = self.queued(at, task, target, Kind::Wakeup(target));
-        self.end_throttle(at.time, None, task);
+        self.throttling.task_ends(at.time, task);
     }
 
     /// A new task is.
@@ -238,6 +257,7 @@ impl Builder {
         if *state != State::Running {
             (*state, self.on_cpu[task as usize]) = (State::Runnable, target);
         }
+        self.follow(at.time, task);
         task
     }
 
@@ -246,6 +266,7 @@ impl Builder {
         let task = self.seen(task);
         self.event(at, task, Kind::Migrate { from, to });
         self.on_cpu[task as usize] = to;
+        self.follow(at.time, task);
     }
 
     /// A CPU has spun for a lock.
@@ -327,40 +348,60 @@ impl Builder {
     /// Inheritance changes a priority.
     pub fn boost(&mut self, at: At, pid: Pid, old: i32, new: i32) {
         let task = self.number(pid);
+        self.prios[task as usize] = new;
+        self.follow(at.time, task);
         if let Some(time_ns) = self.inside(at.time) {
             self.timeline.boosts.push(Boost { time_ns, task, old, new });
         }
     }
 
-    /// A task has used up its run time.
+    /// A task group by its path, the next number; its tasks are its own and those of the groups below it.
+    pub fn group(&mut self, path: &str, tasks: impl IntoIterator<Item = Pid>) {
+        let members: BTreeSet<u32> = tasks.into_iter().map(|pid| self.number(pid)).collect();
+        self.timeline.groups.push(path.to_owned());
+        self.throttling.add_group(members);
+    }
+
+    /// A task has used up its own run time.
     pub fn task_throttled(&mut self, at: At, pid: Pid) {
         let task = self.number(pid);
-        self.throttled.entry((None, task)).or_insert(at.time);
+        self.throttling.task_begins(at.time, task);
     }
 
     /// It may run again.
     pub fn task_unthrottled(&mut self, at: At, pid: Pid) {
         let task = self.number(pid);
-        self.end_throttle(at.time, None, task);
+        self.throttling.task_ends(at.time, task);
     }
 
-    /// The real-time queue of a CPU has used up its run time.
-    pub fn cpu_throttled(&mut self, at: At) {
-        self.throttled.entry((Some(at.cpu), 0)).or_insert(at.time);
+    /// Those of a CPU that share a budget have used it up.
+    pub fn queue_throttled(&mut self, at: At, budget: Budget) {
+        self.throttling.queue_begins(at.time, at.cpu, budget);
+        self.follow_all(at.time);
     }
 
-    /// It may run again.
-    pub fn cpu_unthrottled(&mut self, at: At) {
-        self.end_throttle(at.time, Some(at.cpu), 0);
+    /// They may run again.
+    pub fn queue_unthrottled(&mut self, at: At, budget: Budget) {
+        self.throttling.queue_ends(at.time, at.cpu, budget);
+        self.follow_all(at.time);
     }
 
-    fn end_throttle(&mut self, now: Nanos, cpu: Option<u32>, task: u32) {
-        let Some(since) = self.throttled.remove(&(cpu, task)) else { return };
-        let (from, until) = (since.max(self.from), now.min(self.to));
-        if from < until {
-            let (from_ns, until_ns) = (from.0 - self.from.0, until.0 - self.from.0);
-            self.timeline.throttles.push(Throttle { from_ns, until_ns, cpu, task });
-        }
+    fn follow_all(&mut self, now: Nanos) {
+        (1..self.states.len() as u32).for_each(|task| self.follow(now, task));
+    }
+
+    /// As far as they lie in the stretch, by their ends.
+    fn throttles(&mut self) -> Vec<Throttle> {
+        self.throttling.end_all(self.to);
+        let (from, to) = (self.from.0, self.to.0);
+        let inside = |all: Throttle| {
+            let (begin, end) = (all.from_ns.max(from), all.until_ns.min(to));
+            (begin < end).then(|| Throttle { from_ns: begin - from, until_ns: end - from, ..all })
+        };
+        let mut all: Vec<Throttle> =
+            std::mem::take(&mut self.throttling.done).into_iter().filter_map(inside).collect();
+        all.sort_by_key(|throttle| (throttle.until_ns, throttle.whom));
+        all
     }
 
     /// A task writes a text into the trace.
@@ -383,11 +424,7 @@ impl Builder {
     pub fn finish(mut self) -> Timeline {
         // A stretch in which nothing happened begins, too.
         self.is_inside(self.from);
-        let open: Vec<(Option<u32>, u32)> = self.throttled.keys().copied().collect();
-        for (cpu, task) in open {
-            self.end_throttle(self.to, cpu, task);
-        }
-        self.timeline.throttles.sort_by_key(|throttle| (throttle.until_ns, throttle.cpu, throttle.task));
+        self.timeline.throttles = self.throttles();
         self.timeline
     }
 }

@@ -1,8 +1,10 @@
 //! The log of a run as a timeline.
 
-use super::{At, Builder, LeftAs, LockKind, Seen, Spun, Timeline};
+use super::{At, Budget, Builder, LeftAs, LockKind, Seen, Spun, Timeline};
 use crate::naming::interrupts;
-use schema::{LogEvent, LogLock, LogPrevState, LogRecord, LogTask, LogTaskRef, Nanos, Window};
+use schema::{
+    LogBudget, LogEvent, LogGroup, LogLock, LogPrevState, LogRecord, LogTask, LogTaskRef, Nanos, Pid, Window,
+};
 
 /// What of a run to show.
 #[derive(Debug, Clone, Copy)]
@@ -13,6 +15,8 @@ pub struct LogPart<'a> {
     pub cpus: u32,
     /// How the tasks began.
     pub tasks: &'a [LogTask],
+    /// Task groups, by their numbers.
+    pub groups: &'a [LogGroup],
     /// All records.
     pub records: &'a [LogRecord],
     /// What the reader calls 0, in simulated time: of a replay the first event of its recording.
@@ -29,6 +33,9 @@ pub fn of_log<'m>(part: LogPart<'_>, meaning: impl Fn(&str) -> &'m str) -> Timel
     builder.all_idle();
     for task in part.tasks {
         builder.named(task.pid, &task.comm);
+    }
+    for group in part.groups {
+        builder.group(&group.path, members(part.groups, group));
     }
     for record in part.records {
         tell(&mut builder, record, &meaning);
@@ -67,13 +74,18 @@ fn tell<'m>(builder: &mut Builder, record: &LogRecord, meaning: &impl Fn(&str) -
         LogEvent::Marker { text } => builder.marker(at, record.pid, text),
         LogEvent::Decision { of, reason } => {
             builder.decision(at, *of, reason, meaning(reason));
+            // The budget of a deadline task is told by decisions alone.
             match *reason {
-                "throttled" => builder.cpu_throttled(at),
-                "unthrottled" => builder.cpu_unthrottled(at),
                 "dl_throttled" => builder.task_throttled(at, *of),
                 "dl_replenished" => builder.task_unthrottled(at, *of),
                 _ => {}
             }
+        }
+        LogEvent::ThrottleBegins { of_cpu, budget: whose } => {
+            builder.queue_throttled(At { cpu: of_cpu.0.into(), ..at }, budget(*whose));
+        }
+        LogEvent::ThrottleEnds { of_cpu, budget: whose } => {
+            builder.queue_unthrottled(At { cpu: of_cpu.0.into(), ..at }, budget(*whose));
         }
         LogEvent::LockWait { lock, since, holder, waiters } => {
             let (lock, of) = (LockKind::of(*lock), owner(*lock));
@@ -94,13 +106,27 @@ fn tell<'m>(builder: &mut Builder, record: &LogRecord, meaning: &impl Fn(&str) -
         | LogEvent::Message { .. }
         | LogEvent::IpiSend { .. }
         | LogEvent::SchedWakeIdleWithoutIpi { .. }
-        | LogEvent::ThrottleBegins { .. }
-        | LogEvent::ThrottleEnds { .. }
         | LogEvent::Schedule {}
         | LogEvent::IrqEnter { .. }
         | LogEvent::Executes {}
         | LogEvent::CacheRefill { .. } => {}
     }
+}
+
+fn budget(whose: LogBudget) -> Budget {
+    match whose {
+        LogBudget::RealTime {} => Budget::RealTime,
+        LogBudget::Group { group } => Budget::Group(group),
+    }
+}
+
+/// The tasks of a group and of the groups below it.
+fn members(groups: &[LogGroup], above: &LogGroup) -> Vec<Pid> {
+    let is_below = |group: &&LogGroup| {
+        let rest = group.path.strip_prefix(above.path.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    groups.iter().filter(is_below).flat_map(|group| group.tasks.iter().copied()).collect()
 }
 
 /// Whose lock it is: a CPU, a pid or the number of a mutex.

@@ -9,11 +9,13 @@ mod log;
 mod pack;
 mod picture;
 mod rows;
+mod throttling;
 
 pub use crate::naming::locks::LockKind;
 pub use build::{At, Builder, Interrupted, LeftAs, Seen, Spun};
 pub use log::{LogPart, of_log};
 pub(super) use pack::{Detail, Head, Packed, pack};
+pub use throttling::Budget;
 
 use serde::Serialize;
 
@@ -49,6 +51,8 @@ pub struct Timeline {
     pub boosts: Vec<Boost>,
     /// Stretches in which somebody had used up its run time.
     pub throttles: Vec<Throttle>,
+    /// Paths of the task groups, by their numbers.
+    pub groups: Vec<String>,
     /// Texts that tasks wrote into the trace.
     pub markers: Vec<Marker>,
     /// Settings that changed meanwhile.
@@ -87,6 +91,8 @@ pub enum State {
     Sleeping = 4,
     /// It sleeps and cannot be disturbed.
     Blocked = 5,
+    /// It waits, and may not run: a budget is used up.
+    Throttled = 6,
 }
 
 impl From<State> for u8 {
@@ -207,10 +213,22 @@ pub struct Throttle {
     pub from_ns: u64,
     /// Until when.
     pub until_ns: u64,
-    /// Of which CPU, where it is the real-time queue of one.
-    pub cpu: Option<u32>,
-    /// Which task; 0 where it is a queue.
-    pub task: u32,
+    /// Who.
+    pub whom: Throttled,
+}
+
+/// Who may not run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Throttled {
+    /// Those of a CPU that share a budget.
+    Queue {
+        /// Which CPU.
+        cpu: u32,
+        /// Which budget.
+        budget: Budget,
+    },
+    /// A task: by its own budget, or because it waits in such a queue.
+    Task(u32),
 }
 
 /// A text in the trace.

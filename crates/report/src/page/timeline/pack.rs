@@ -4,7 +4,9 @@
 //! A number takes 7 bits a byte, the lowest first; the highest bit of a byte says that more follow (LEB128).
 //! A number that may be negative is doubled, and a negative one's double less one (zigzag).
 
-use super::{Boost, Decision, Event, Interrupt, Kind, LockKind, LockWait, Throttle, Timeline};
+use super::{
+    Boost, Budget, Decision, Event, Interrupt, Kind, LockKind, LockWait, Throttle, Throttled, Timeline,
+};
 use super::{Marker, Reason, Setting, Task};
 use serde::Serialize;
 
@@ -31,6 +33,7 @@ pub struct Head<'t> {
     interrupt_names: &'t [String],
     /// By the numbers of their kinds.
     lock_names: Vec<&'static str>,
+    groups: &'t [String],
     reasons: &'t [Reason],
     markers: &'t [Marker],
     settings: &'t [Setting],
@@ -91,6 +94,7 @@ pub fn pack(timeline: &Timeline, detail: Detail, until_ns: u64) -> Packed<'_> {
         first_on_cpu: &timeline.first_on_cpu,
         tasks: &timeline.tasks,
         interrupt_names: &timeline.interrupt_names,
+        groups: &timeline.groups,
         lock_names: LockKind::ALL.into_iter().map(LockKind::name).collect(),
         reasons: &timeline.reasons,
         markers: &timeline.markers[..timeline.markers.partition_point(|marker| is_kept(marker.time_ns))],
@@ -170,10 +174,17 @@ fn boosts(columns: &mut Columns, boosts: &[Boost]) {
 fn throttles(columns: &mut Columns, throttles: &[Throttle]) {
     columns.rising("throttle.until", throttles.iter().map(|throttle| throttle.until_ns));
     columns.numbers("throttle.length", throttles.iter().map(|throttle| throttle.until_ns - throttle.from_ns));
-    // 0 is no CPU.
-    let cpu = |throttle: &Throttle| throttle.cpu.map_or(0, |cpu| u64::from(cpu) + 1);
-    columns.numbers("throttle.cpu", throttles.iter().map(cpu));
-    columns.numbers("throttle.task", throttles.iter().map(|throttle| throttle.task.into()));
+    // Of a CPU's number and of a group's one more; 0 is none.
+    let queue = |throttle: &Throttle| match throttle.whom {
+        Throttled::Queue { cpu, budget: Budget::RealTime } => [u64::from(cpu) + 1, 0, 0],
+        Throttled::Queue { cpu, budget: Budget::Group(group) } => {
+            [u64::from(cpu) + 1, u64::from(group) + 1, 0]
+        }
+        Throttled::Task(task) => [0, 0, task.into()],
+    };
+    for (place, name) in ["throttle.cpu", "throttle.group", "throttle.task"].into_iter().enumerate() {
+        columns.numbers(name, throttles.iter().map(|throttle| queue(throttle)[place]));
+    }
 }
 
 fn zigzag(number: i32) -> u64 {

@@ -22,10 +22,11 @@ const CPU: &str = "#2563c9";
 const TICK: &str = "fill=\"#66717f\" text-anchor=\"middle\"";
 const ASIDE: &str = "fill=\"#66717f\"";
 /// In the order in which a column of pixels shows them, from the bottom.
-const STATES: [(State, &str, &str); 5] = [
+const STATES: [(State, &str, &str); 6] = [
     (State::Running, "#2f9e77", "running"),
     (State::Runnable, "#f2b134", "woken, waiting for its CPU"),
     (State::Preempted, "#e8743b", "preempted, waiting for a CPU"),
+    (State::Throttled, "#c43c5e", "throttled"),
     (State::Blocked, "#a99bd0", "blocked"),
     (State::Sleeping, "#d3dae2", "sleeping"),
 ];

@@ -1,7 +1,8 @@
 //! A timeline as rows of slices: who ran on each CPU, in which state each task was, and how long woken tasks
 //! waited.
 
-use super::{Event, Kind, State, Timeline};
+use super::{Event, Kind, State, Throttled, Timeline};
+use std::collections::BTreeMap;
 
 /// Something that lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +30,37 @@ struct Now<K> {
     since_ns: u64,
 }
 
+/// When tasks may not run, by their numbers, in the order of time.
+fn stopped(timeline: &Timeline) -> BTreeMap<u32, Vec<Slice<()>>> {
+    let mut all: BTreeMap<u32, Vec<Slice<()>>> = BTreeMap::new();
+    for throttle in &timeline.throttles {
+        if let Throttled::Task(task) = throttle.whom {
+            let stretch = Slice { from_ns: throttle.from_ns, to_ns: throttle.until_ns, what: () };
+            all.entry(task).or_default().push(stretch);
+        }
+    }
+    all
+}
+
+/// The parts of a slice: what waits in such a stretch is throttled.
+fn throttled(slice: Slice<State>, stopped: &[Slice<()>]) -> Vec<Slice<State>> {
+    if !matches!(slice.what, State::Runnable | State::Preempted) {
+        return vec![slice];
+    }
+    let mut parts = Vec::new();
+    let mut rest = slice;
+    let first = stopped.partition_point(|one| one.to_ns <= slice.from_ns);
+    for one in stopped[first..].iter().take_while(|one| one.from_ns < slice.to_ns) {
+        let (begin, end) = (one.from_ns.max(rest.from_ns), one.to_ns.min(slice.to_ns));
+        parts.push(Slice { to_ns: begin, ..rest });
+        parts.push(Slice { from_ns: begin, to_ns: end, what: State::Throttled });
+        rest.from_ns = end.max(rest.from_ns);
+    }
+    parts.push(rest);
+    parts.retain(|part| part.from_ns < part.to_ns);
+    parts
+}
+
 struct Walk {
     rows: Rows,
     on_cpu: Vec<Now<u32>>,
@@ -52,7 +84,12 @@ impl Rows {
         for event in &timeline.events {
             walk.event(event);
         }
-        walk.finish(timeline.length_ns)
+        let mut rows = walk.finish(timeline.length_ns);
+        for (task, stopped) in stopped(timeline) {
+            let slices = &mut rows.tasks[task as usize];
+            *slices = slices.iter().flat_map(|slice| throttled(*slice, &stopped)).collect();
+        }
+        rows
     }
 }
 
