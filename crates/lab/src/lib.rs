@@ -96,7 +96,7 @@ pub use machine::{self, Env, MachineSpec, Setup, Window};
 pub use machines::{DEFAULT_MACHINE, DescribedMachine, NamedMachine, machine, machine_file, machine_text};
 #[cfg(feature = "page")]
 pub use page::{
-    Explained, Inspected, comparison_page, inspect_both_with_timelines, inspect_with_timeline,
+    Explained, Inspected, comparison_timelines, inspect_both_with_timelines, inspect_with_timeline,
     why_recorded_with_page, why_with_page,
 };
 pub use reading::Reading;

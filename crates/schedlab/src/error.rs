@@ -52,6 +52,9 @@ pub enum Error {
     /// A picture of latencies, of which there are none.
     #[error("--plot: no task is late at all, so there is nothing to draw; leave it out")]
     NobodyLate,
+    /// A picture of how long woken tasks waited, of which there are none.
+    #[error("--plot: no task is woken at all, so there is nothing to draw; leave it out")]
+    NobodyWoken,
     /// Neither a folder of references nor a name of one that comes with the program.
     #[error(
         "no references are called `{name}`: give a folder, a trace, or the beginning of one of these: {}",
@@ -132,11 +135,14 @@ pub enum Error {
     #[error("--report -: standard output has the result; give a file for the page, such as report.html")]
     ReportToStandardOutput,
     /// A picture in another format.
-    #[error("{}: pictures are SVG; give a name that ends in .svg", .0.display())]
+    #[error("{}: pictures are SVG or PNG; give a name that ends in .svg or .png", .0.display())]
     PictureEnding(
         /// As it was given.
         PathBuf,
     ),
+    /// A picture that cannot be drawn.
+    #[error("{0}; give a name that ends in .svg")]
+    Picture(report::plot::PngError),
     /// A page of a sweep on a Ray cluster.
     #[error(
         "--report is not for --engine ray; sweep there first, then with --report and without --engine: all runs are there \

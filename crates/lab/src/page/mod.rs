@@ -13,7 +13,6 @@ use recorded::timeline;
 use report::page::timeline::{LogPart, of_log};
 use report::page::{Content, Page, Timeline};
 use scheduler::Reason;
-use schema::comparison::Comparison;
 use schema::recordings::RecordingsComparison;
 use schema::{InspectResult, Window};
 use std::collections::BTreeMap;
@@ -59,17 +58,12 @@ impl Logged {
     }
 }
 
-/// The page of a comparison, with a timeline of each configuration's run with the first seed. These runs are
-/// made again for it: they are the same, and a log of all would take much room. `finished` is called after
-/// each, from any thread.
+/// A timeline of each configuration's run with the first seed. These runs are made again for it: they are the
+/// same, and a log of all would take much room. `finished` is called after each, from any thread.
 ///
 /// # Errors
 /// Those of [`Experiment::run`].
-pub fn comparison_page(
-    plan: &Plan,
-    comparison: &Comparison,
-    finished: &(dyn Fn() + Sync),
-) -> Result<Page, Error> {
+pub fn comparison_timelines(plan: &Plan, finished: &(dyn Fn() + Sync)) -> Result<Vec<Timeline>, Error> {
     let arms: Vec<&Arm> = std::iter::once(&plan.base).chain(&plan.variants).collect();
     let timelines = parallel::map(&arms, |arm| {
         let experiment = Experiment { record: true, fidelity: false, ..plan.of_arm(arm) };
@@ -79,8 +73,7 @@ pub fn comparison_page(
         Ok(run.logged.as_ref().map(timeline))
     });
     let timelines: Vec<Option<Timeline>> = timelines.into_iter().collect::<Result<_, Error>>()?;
-    let content = Content::of_comparison(comparison);
-    Ok(Page { content, timelines: timelines.into_iter().flatten().collect() })
+    Ok(timelines.into_iter().flatten().collect())
 }
 
 /// What is in a trace, and its timeline.

@@ -110,6 +110,9 @@ pub(super) fn escaped(text: &str) -> String {
             '>' => out += "&gt;",
             '"' => out += "&quot;",
             '\'' => out += "&#39;",
+            // No XML may hold these, not even escaped.
+            '\t' | '\n' => out.push(character),
+            _ if character.is_control() => out.push('\u{fffd}'),
             _ => out.push(character),
         }
     }

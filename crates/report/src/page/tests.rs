@@ -324,9 +324,10 @@ fn every_document_makes_a_page() {
 
 #[test]
 fn a_picture_shows_who_ran_who_waited_and_how_long() {
-    let svg = turns("two <tasks>", 200).svg();
+    let svg = turns("two <tasks>\u{1}", 200).svg();
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
-    for text in ["two &lt;tasks&gt;, 0s to 400ms", "CPU 0", "CPU 1", ">50 ms<", ">1 µs<", ">10 µs<"] {
+    for text in ["two &lt;tasks&gt;\u{fffd}, 0s to 400ms", "CPU 0", "CPU 1", ">50 ms<", ">1 µs<", ">10 µs<"]
+    {
         assert!(svg.contains(text), "{text} in {svg}");
     }
     // Each wakeup takes 2 µs until the task runs: one bar.

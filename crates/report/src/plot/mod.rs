@@ -1,16 +1,22 @@
-//! Pictures, SVG. Of experiments that vary something: a chart for each figure, a line for each variant. Of
-//! latencies: what they are due to.
+//! Pictures, SVG and PNG. Of experiments that vary something: a chart for each figure, a line for each
+//! variant. Of latencies: what they are due to, and how they differ between configurations.
 
 mod blame;
+mod latencies;
 mod legend;
+#[cfg(feature = "png")]
+mod png;
 mod scale;
 
 use crate::reproduce::crossings;
 pub use blame::blame;
+pub use latencies::{Latencies, latencies};
 use legend::{LEGEND, Symbol};
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint};
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
+#[cfg(feature = "png")]
+pub use png::{PngError, png};
 use scale::{Quantity, Scale};
 use schema::reproduction::{ReproducedExperiment, ReproducedRow, RowUnit};
 

@@ -10,6 +10,8 @@ pub(super) enum Quantity {
     Number,
     /// Times, nanoseconds: labels have the unit that suits.
     Time,
+    /// Parts of a whole, per cent.
+    Share,
 }
 
 /// An axis: logarithmic where the values span more than a decade, otherwise linear from zero; or names.
@@ -71,7 +73,7 @@ impl Scale {
             Quantity::Number => {
                 (range.start.ceil() as i64..=range.end.floor() as i64).map(|power| power as f64).collect()
             }
-            Quantity::Time => {
+            Quantity::Time | Quantity::Share => {
                 let [first, last] = [range.start, range.end].map(|place| place.exp2().log10());
                 let digits: &[f64] = if last - first > 4.0 { &[1.0] } else { &[1.0, 2.0, 5.0] };
                 let powers = first.floor() as i32..=last.ceil() as i32;
@@ -90,6 +92,7 @@ impl Scale {
         let value = if self.logarithmic { at.exp2() } else { at };
         match self.quantity {
             Quantity::Time => time(value),
+            Quantity::Share => format!("{} %", digits4(value)),
             Quantity::Number => number(value),
         }
     }

@@ -2,11 +2,14 @@
 
 use super::common::{Common, Format, Meant, say_what_runs};
 use super::output::{Failure, Stream, command_line, print};
+use super::picture::Picture;
 use super::progress::Progress;
 use super::report_page::ReportOptions;
 use super::typed::Typed;
 use super::voice::Voice;
 use lab::{CompareWords, Plan};
+use report::page::{Content, Page};
+use report::plot::Latencies;
 use schedlab::Error;
 use schedlab::files::Disk;
 use std::path::PathBuf;
@@ -40,6 +43,10 @@ pub struct Args {
     repeat: u32,
     #[command(flatten)]
     report: ReportOptions,
+    /// Also draw how long woken tasks waited, in a run of each configuration with the first seed, over each
+    /// other: a picture, by its ending SVG or PNG.
+    #[arg(long, value_name = "FILE.svg|png")]
+    plot: Option<PathBuf>,
     /// Also compare what latencies are due to: which causes shrank, which grew.
     #[arg(long)]
     why: bool,
@@ -49,20 +56,28 @@ pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> 
     let Planned { plan, warning, files } = plan(args, typed)?;
     say_what_runs(std::iter::once(&plan.base).chain(&plan.variants).map(|arm| &arm.kernel), voice);
     let report = args.report.open(&files)?;
-    // The page has the first run of each configuration once more, with its log.
-    let for_page = if report.is_some() { 1 + plan.variants.len() as u64 } else { 0 };
-    let progress = Progress::new(plan.runs() + for_page, voice);
+    let picture = args.plot.as_deref().map(|path| Picture::open(path, &files)).transpose()?;
+    // Both need the first run of each configuration once more, with its log.
+    let again = report.is_some() || picture.is_some();
+    let runs_again = if again { 1 + plan.variants.len() as u64 } else { 0 };
+    let progress = Progress::new(plan.runs() + runs_again, voice);
     let comparison = lab::compare(&plan, &|| progress.one_more()).and_then(|mut comparison| {
         comparison.warnings.splice(0..0, warning);
         comparison.command = Some(command_line());
         let finished = || progress.one_more();
-        let page = report.is_some().then(|| lab::comparison_page(&plan, &comparison, &finished));
-        Ok((page.transpose()?, comparison))
+        let timelines = again.then(|| lab::comparison_timelines(&plan, &finished));
+        Ok((timelines.transpose()?.unwrap_or_default(), comparison))
     });
     progress.finish();
-    let (page, comparison) = comparison?;
-    if let Some((report, page)) = report.zip(page) {
-        report.write(&page)?;
+    let (timelines, comparison) = comparison?;
+    if let Some(picture) = picture {
+        let each =
+            timelines.iter().map(|one| Latencies { name: one.name.clone(), each_ns: one.latencies_ns() });
+        let each: Vec<Latencies> = each.collect();
+        picture.write(&report::plot::latencies(&each).ok_or(Error::NobodyWoken)?.svg)?;
+    }
+    if let Some(report) = report {
+        report.write(&Page { content: Content::of_comparison(&comparison), timelines })?;
     }
     match args.common.format {
         Format::Text => print(&report::text::comparison(&comparison, args.common.rows())),

@@ -16,6 +16,7 @@ mod inspect;
 mod list;
 mod man;
 mod output;
+mod picture;
 mod progress;
 mod record;
 mod report_page;

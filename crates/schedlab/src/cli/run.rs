@@ -2,6 +2,7 @@
 
 use super::common::{Common, Format, Meant, say_what_runs};
 use super::output::{Failure, Stream, command_line, open};
+use super::picture::Picture;
 use super::report_page::ReportOptions;
 use super::typed::Typed;
 use super::voice::Voice;
@@ -50,8 +51,8 @@ pub struct Args {
     #[command(flatten)]
     report: ReportOptions,
     /// Also draw the timeline of the run (with --from and --to of that stretch) and the histogram of wakeup
-    /// latencies: a picture, SVG.
-    #[arg(long, value_name = "FILE.svg")]
+    /// latencies: a picture, by its ending SVG or PNG.
+    #[arg(long, value_name = "FILE.svg|png")]
     plot: Option<PathBuf>,
     /// Also sum up what latencies are due to, by the names of the tasks (`schedlab why` explains each).
     #[arg(long)]
@@ -101,7 +102,7 @@ pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> 
     }
     let saved = args.save.as_deref().map(|path| open(path, &meant.files)).transpose()?;
     let report = args.report.open(&meant.files)?;
-    let picture = args.plot.as_deref().map(|path| open_picture(path, &meant.files)).transpose()?;
+    let picture = args.plot.as_deref().map(|path| Picture::open(path, &meant.files)).transpose()?;
     let record = trace.is_some() || report.is_some() || picture.is_some();
     let why = args.why || meant.experiment.why;
     let experiment = Experiment { record, why, ..meant.experiment };
@@ -117,10 +118,8 @@ pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> 
         let page = if why { run.page_with_reasons(&experiment)? } else { run.page() };
         report.write(&page)?;
     }
-    if let Some((mut file, logged)) = picture.zip(run.logged.as_ref()) {
-        let svg = logged.timeline(&loads(&run.result), run.result.window).svg();
-        file.write_all(svg.as_bytes()).map_err(|source| file.failed(source))?;
-        file.commit()?;
+    if let Some((picture, logged)) = picture.zip(run.logged.as_ref()) {
+        picture.write(&logged.timeline(&loads(&run.result), run.result.window).svg())?;
     }
     if let Some(mut file) = saved {
         file.write_all(run.result.to_json().as_bytes()).map_err(|source| file.failed(source))?;
@@ -135,14 +134,6 @@ pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> 
 /// All loads, as they were given.
 fn loads(result: &RunResult) -> String {
     result.loads.iter().map(|load| load.load()).collect::<Vec<_>>().join(" + ")
-}
-
-/// Before the run, as the trace.
-fn open_picture(path: &Path, inputs: &[PathBuf]) -> Result<Output, Failure> {
-    if path.extension().is_none_or(|ending| ending != "svg") {
-        return Err(Error::PictureEnding(path.to_owned()).into());
-    }
-    open(path, inputs)
 }
 
 /// Opened before the run, so that nobody waits for a run whose trace cannot be written.

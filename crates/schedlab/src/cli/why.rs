@@ -1,7 +1,8 @@
 //! `schedlab why`: what the worst latencies of a run, or of a recording, are made of.
 
 use super::common::{Common, Format, say_what_runs};
-use super::output::{Failure, Stream, command_line, open, print};
+use super::output::{Failure, Stream, command_line, print};
+use super::picture::Picture;
 use super::report_page::{Report, ReportOptions};
 use super::typed::Typed;
 use super::voice::Voice;
@@ -9,10 +10,8 @@ use lab::{Experiment, Explained, Question, RecordedQuestion};
 use report::page::Page;
 use schedlab::Error;
 use schedlab::files::Disk;
-use schedlab::outputs::Output;
 use scheduler::Nanos;
 use schema::why::WhyResult;
-use std::io::Write;
 use std::path::PathBuf;
 use trace::WaitsMeant;
 use workload::units;
@@ -53,8 +52,9 @@ pub struct Args {
     /// Also sum up what all wakeups of each task are due to.
     #[arg(long)]
     blame: bool,
-    /// Draw that as flames, each cause as wide as the time that it takes, into this file (SVG).
-    #[arg(long, value_name = "FILE")]
+    /// Draw that as flames, each cause as wide as the time that it takes, as a picture, by its ending SVG or
+    /// PNG.
+    #[arg(long, value_name = "FILE.svg|png")]
     plot: Option<PathBuf>,
     #[command(flatten)]
     report: ReportOptions,
@@ -117,13 +117,13 @@ fn recorded(args: &Args, recording: &str, typed: &Typed) -> Result<(), Failure> 
 
 /// What is written beside the text; begun before the run.
 struct Beside {
-    plot: Option<Output>,
+    plot: Option<Picture>,
     report: Option<Report>,
 }
 
 impl Beside {
     fn open(args: &Args, inputs: &[PathBuf]) -> Result<Beside, Failure> {
-        let plot = args.plot.as_deref().map(|path| open(path, inputs)).transpose()?;
+        let plot = args.plot.as_deref().map(|path| Picture::open(path, inputs)).transpose()?;
         Ok(Beside { plot, report: args.report.open(inputs)? })
     }
 }
@@ -154,10 +154,8 @@ fn show(args: &Args, found: Found, files: Beside) -> Result<(), Failure> {
         page.content.command.clone_from(&result.command);
         report.write(&page)?;
     }
-    if let Some(mut file) = files.plot {
-        let flames = report::plot::blame(&result.blame).ok_or(Error::NobodyLate)?;
-        file.write_all(flames.svg.as_bytes()).map_err(|source| file.failed(source))?;
-        file.commit()?;
+    if let Some(picture) = files.plot {
+        picture.write(&report::plot::blame(&result.blame).ok_or(Error::NobodyLate)?.svg)?;
     }
     match args.common.format {
         Format::Text => print(&report::text::why(&result, args.common.rows())),

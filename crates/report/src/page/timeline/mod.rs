@@ -59,6 +59,14 @@ pub struct Timeline {
     pub settings: Vec<Setting>,
 }
 
+impl Timeline {
+    /// From each wakeup until the woken task ran, nanoseconds.
+    #[must_use]
+    pub fn latencies_ns(&self) -> Vec<u64> {
+        rows::Rows::of(self).latencies_ns
+    }
+}
+
 /// A task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Task {
