@@ -47,7 +47,8 @@ mod tests {
 
     fn picture(content: &str) -> String {
         format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"60\" height=\"20\" font-family=\"sans-serif\">{content}</svg>"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"60\" height=\"20\" \
+             font-family=\"sans-serif\">{content}</svg>"
         )
     }
 
