@@ -303,3 +303,25 @@ fn stretches_in_which_a_group_may_not_run_are_shown() {
     let without = written("unlimited.html", &loads);
     assert!(without.columns[0]["throttle.until"].is_empty());
 }
+
+/// 950 ms of each second for real-time tasks, 2 of each 10 ms for the deadline task.
+#[test]
+fn budgets_of_real_time_and_of_deadline_tasks_are_shown() {
+    let one_cpu = ["--cpus", "1", "--for", "2s", "--kernel", "6.1"];
+    let queues = written("rt.html", &[&["run", "hog -n 2 -p 50", "hog -n 1"][..], &one_cpu].concat());
+    let lengths = |page: &Written, is_queue: bool| -> Vec<u64> {
+        let columns = &page.columns[0];
+        let all = columns["throttle.cpu"].iter().zip(&columns["throttle.length"]);
+        all.filter(|(cpu, _)| (**cpu > 0) == is_queue).map(|(_, length)| *length).collect()
+    };
+    let near = |length: &u64, wanted: u64| length.abs_diff(wanted) < 2_000_000;
+    let of_queue = lengths(&queues, true);
+    assert!(of_queue.len() == 2 && of_queue.iter().all(|one| near(one, 50_000_000)), "{of_queue:?}");
+    assert_eq!(queues.columns[0]["throttle.group"].iter().max(), Some(&0), "no group's");
+    let of_tasks = lengths(&queues, false);
+    assert!(of_tasks.len() == 4 && of_tasks.iter().all(|one| near(one, 50_000_000)), "{of_tasks:?}");
+    let own = written("dl.html", &[&["run", "hog --deadline 2ms/10ms/10ms"][..], &one_cpu].concat());
+    assert!(lengths(&own, true).is_empty());
+    let of_task = lengths(&own, false);
+    assert!(of_task.len() >= 199 && of_task.iter().all(|one| near(one, 8_000_000)), "{of_task:?}");
+}
