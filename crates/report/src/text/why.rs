@@ -6,6 +6,7 @@ use super::paragraph::{cut, fit, wrap};
 use super::table::{Align, Table};
 use super::why_recorded;
 use crate::numbers::{duration_ns, many, moment};
+use crate::why::due_to;
 use schema::why::{
     Blame, BlameRow, Budget, Cause, Due, Explanation, HeldMutex, IrqsOffPath, LateBy, Precedence, Remedies,
     RemedyCost, WhyResult, WhyStretch, WhyTask,
@@ -72,18 +73,12 @@ fn explanation(number: usize, one: &Explanation, rows: Rows) -> String {
         Rows::Folded if one.stretches.len() > FOLDED => longest(&one.stretches),
         _ => (0..one.stretches.len()).collect(),
     };
-    let (mut rest, mut left_out) = (0, 0);
-    for (place, stretch) in one.stretches.iter().enumerate() {
-        if shown.contains(&place) {
-            table.row(row(*due_at, stretch));
-        } else {
-            rest += stretch.length().0;
-            left_out += 1;
-        }
+    for place in &shown {
+        table.row(row(*due_at, &one.stretches[*place]));
     }
-    if left_out > 0 {
-        let why = format!("({left_out} shorter {})", if left_out == 1 { "stretch" } else { "stretches" });
-        table.row([String::new(), exact(Nanos(rest)), String::new(), why]);
+    let left_out = (0..one.stretches.len()).filter(|place| !shown.contains(place));
+    for [takes, why] in by_culprit(left_out.map(|place| &one.stretches[place])) {
+        table.row([String::new(), takes, String::new(), why]);
     }
     table.row([String::new(), exact(*latency), String::new(), "in all".to_owned()]);
     for stretch in &one.afterwards {
@@ -99,6 +94,38 @@ fn longest(stretches: &[WhyStretch]) -> BTreeSet<usize> {
     let mut places: Vec<usize> = (0..stretches.len()).collect();
     places.sort_by_key(|place| std::cmp::Reverse(stretches[*place].length()));
     places.into_iter().take(FOLDED).collect()
+}
+
+/// So many culprits are named of the stretches that are not shown one by one.
+const CULPRITS: usize = 8;
+
+/// What stretches take together, a row for each culprit: the one that takes most first.
+fn by_culprit<'s>(stretches: impl Iterator<Item = &'s WhyStretch>) -> Vec<[String; 2]> {
+    #[derive(Default, Clone, Copy)]
+    struct Sum {
+        times: u64,
+        takes: u64,
+    }
+    let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
+    for stretch in stretches {
+        let sum = sums.entry(due_to(&stretch.cause)).or_default();
+        *sum = Sum { times: sum.times + 1, takes: sum.takes + stretch.length().0 };
+    }
+    let mut sums: Vec<(String, Sum)> = sums.into_iter().collect();
+    // Stable: of equal ones the first by name.
+    sums.sort_by_key(|(_, sum)| std::cmp::Reverse(sum.takes));
+    let rarer = sums.split_off(CULPRITS.min(sums.len()));
+    let row = |times: u64, takes: u64, what: &str| {
+        let stretches = many(times, "shorter stretch");
+        [exact(Nanos(takes)), format!("({stretches}: {what})")]
+    };
+    let mut rows: Vec<[String; 2]> = sums.iter().map(|(what, sum)| row(sum.times, sum.takes, what)).collect();
+    if !rarer.is_empty() {
+        let in_all = |of: fn(&Sum) -> u64| rarer.iter().map(|(_, sum)| of(sum)).sum();
+        let others = many(rarer.len() as u64, "other cause");
+        rows.push(row(in_all(|sum| sum.times), in_all(|sum| sum.takes), &others));
+    }
+    rows
 }
 
 /// How long whoever runs has had the CPU before the stretch begins, if it began before.
@@ -386,5 +413,67 @@ fn of_ipi(ipi: LogIpi) -> &'static str {
         LogIpi::Nohz {} => "an IPI to balance",
         LogIpi::Unthrottle {} => "an IPI to unthrottle",
         LogIpi::Stop {} => "an IPI to move a task",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use schema::{CpuId, Pid};
+
+    /// Thirty long stretches, and short ones of two culprits between them.
+    #[test]
+    fn shorter_stretches_are_summed_up_by_culprit() {
+        let hog = |pid| WhyTask { pid: Pid(pid), comm: "hog".into(), prio: Prio(120) };
+        let runs = |pid, since| Cause::Running { task: hog(pid), since, precedence: Precedence::Fair };
+        let mut at = 0;
+        let mut stretch = |length: u64, cause: fn(Nanos) -> Cause| {
+            let from = Nanos(at);
+            at += length;
+            let (to, cpu, cause) = (Nanos(at), Some(CpuId(0)), cause(from));
+            WhyStretch { from, to, cpu, cause, decisions: Vec::new() }
+        };
+        let mut stretches: Vec<WhyStretch> = Vec::new();
+        for _ in 0..FOLDED {
+            stretches.push(stretch(1_000_000, |_| Cause::IdleExit {}));
+            stretches.push(stretch(10, |_| Cause::Switch {}));
+        }
+        let short = [stretch(300, |_| Cause::Softirq {}), stretch(200, |_| Cause::Softirq {})];
+        stretches.extend(short);
+        let shown = longest(&stretches);
+        let left_out = (0..stretches.len()).filter(|place| !shown.contains(place));
+        let rows = by_culprit(left_out.map(|place| &stretches[place]));
+        let told = |takes: &str, why: &str| [takes.to_owned(), why.to_owned()];
+        let expected = [
+            told("500ns", "(2 shorter stretches: soft interrupt)"),
+            told("240ns", "(24 shorter stretches: switch)"),
+        ];
+        assert_eq!(rows, expected);
+        // Whichever of the tasks of a name it is, and since whenever.
+        let of_two: Vec<WhyStretch> = (0..2)
+            .map(|n| WhyStretch {
+                from: Nanos(n),
+                to: Nanos(n + 1),
+                cpu: None,
+                cause: runs(n as i32, Nanos(n)),
+                decisions: Vec::new(),
+            })
+            .collect();
+        let rows = by_culprit(of_two.iter());
+        assert_eq!(rows, [told("2ns", "(2 shorter stretches: hog runs (fair))")]);
+        // One stretch of each of eleven causes: the three of which least comes stand together.
+        let many_causes: Vec<WhyStretch> = (1..=11_u64)
+            .map(|n| WhyStretch {
+                from: Nanos(0),
+                to: Nanos(n),
+                cpu: None,
+                cause: Cause::WakerWaits { waker: WhyTask { comm: format!("w{n}").into(), ..hog(1) } },
+                decisions: Vec::new(),
+            })
+            .collect();
+        let rows = by_culprit(many_causes.iter());
+        assert_eq!(rows.len(), CULPRITS + 1);
+        assert_eq!(rows[0], told("11ns", "(1 shorter stretch: waker w11 waits)"));
+        assert_eq!(rows[CULPRITS], told("6ns", "(3 shorter stretches: 3 other causes)"));
     }
 }

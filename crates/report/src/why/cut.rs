@@ -1,8 +1,9 @@
 //! Cuts the ways of a wakeup where a CPU begins something else, and names the cause of each piece.
 
+use super::course::{Course, Stopped};
 use super::cpus::{Doing, Piece, Runs, asks_to_look};
 use super::mutexes;
-use super::wakeups::{Along, Course, Decided, Stopped, Wakeup};
+use super::wakeup::{Along, Decided, Wakeup};
 use schema::why::{Cause, IrqsOffPath, Precedence, WhyDecision, WhyStretch, WhyTask};
 use schema::{CpuId, LogInterrupt, LogIpi, Nanos, Pid, Prio};
 

@@ -1,24 +1,28 @@
 //! Why tasks were late, from the log of a run alone: each wakeup from what should have brought it to the
 //! task's first instruction, in stretches that add up.
 //!
-//! 1. `wakeups` reads the log once: what each CPU does (`cpus`) and where each task is (`tasks`) at
-//!    each time, and the ways that each wakeup takes: its timer, an interrupt, the waker's path, the queue of
-//!    a CPU.
+//! 1. `reader` reads the log once into a `course`: what each CPU does (`cpus`) and where each task is
+//!    (`tasks`) at each time, and the ways that each `wakeup` takes: its timer, an interrupt, the waker's
+//!    path, the queue of a CPU.
 //! 2. `cut` cuts the ways of one wakeup where the CPU that it depends on begins something else, and names
 //!    the cause of each piece.
 
+mod begun;
 mod blame;
+mod course;
 mod cpus;
 mod cut;
 mod mutexes;
+mod reader;
 mod tasks;
-mod wakeups;
+mod wakeup;
 
 pub use blame::{Blamed, due_to};
+use course::Course;
 use cut::Cut;
 use schema::why::{Cause, Due, Explanation, WhyStretch, Woken};
 use schema::{Log, Nanos, Pid};
-use wakeups::{Course, Wakeup, Wants};
+use wakeup::{Wakeup, Wants};
 
 /// The wakeups of a log.
 #[derive(Debug)]
@@ -30,7 +34,7 @@ impl Wakeups {
     /// Of the tasks that are `meant`, by pid and command name at that time.
     #[must_use]
     pub fn of(log: &Log, meant: impl Fn(Pid, &str) -> bool) -> Wakeups {
-        Wakeups { course: Course::of(log, &meant) }
+        Wakeups { course: reader::read(log, &meant) }
     }
 
     /// How many there are, each of which has come to its first instruction.

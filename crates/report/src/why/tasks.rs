@@ -1,7 +1,7 @@
 //! Where each task is at each time, what it is called, and which mutexes it has.
 
+use super::course::Stopped;
 use super::cpus::{Piece, Since, at, pieces};
-use super::wakeups::Stopped;
 use schema::why::Budget;
 use schema::{CpuId, LogPrevState, LogRecord, Nanos, Prio};
 
