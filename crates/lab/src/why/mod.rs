@@ -1,5 +1,7 @@
 //! Why tasks were late: an experiment is run with its log, and its wakeups are explained.
 
+mod attempts;
+mod placement;
 mod recorded;
 mod remedies;
 
@@ -64,12 +66,13 @@ pub fn why(experiment: &Experiment, question: Question) -> Result<WhyResult, Err
     let mut explanations: Vec<Explanation> = numbers.iter().map(explain).collect();
     for (one, number) in explanations.iter_mut().zip(&numbers).take(question.tries) {
         let alike = Wakeups::of(&log, |_, comm| comm == &*one.task.comm);
-        let late = Late { run: &run.result, one, nth: wakeups.nth_of_its_task(*number), alike: &alike };
+        let late =
+            Late { run: &run.result, one, nth: wakeups.nth_of_its_task(*number), alike: &alike, log: &log };
         one.remedies = Some(remedies(&recorded, &late));
     }
     let mut blamed = Blamed::default();
     if question.blame {
-        (0..wakeups.len()).for_each(|number| blamed.add(&wakeups.explain(number, meaning)));
+        (0..wakeups.len()).for_each(|number| blamed.add(&wakeups.account(number, meaning)));
     }
     Ok(WhyResult {
         schema: WhySchema,
@@ -88,7 +91,7 @@ pub fn why(experiment: &Experiment, question: Question) -> Result<WhyResult, Err
 pub(crate) fn late_by(log: &schema::Log, tasks: &[TaskSelector]) -> Vec<LateBy> {
     let wakeups = Wakeups::of(log, |pid, comm| is_meant(tasks, pid.0.unsigned_abs(), comm));
     let mut blamed = Blamed::default();
-    (0..wakeups.len()).for_each(|number| blamed.add(&wakeups.explain(number, meaning)));
+    (0..wakeups.len()).for_each(|number| blamed.add(&wakeups.account(number, meaning)));
     let of = |Blame { victim, rows, .. }: Blame| {
         rows.into_iter().map(move |row| LateBy {
             victim: victim.to_string(),

@@ -125,7 +125,7 @@ fn kind_of(cause: &Cause) -> usize {
         Cause::WakePath {} | Cause::WakerWaits { .. } | Cause::InFlight { .. } | Cause::HandOver { .. } => 2,
         Cause::LockWait { .. } => 3,
         Cause::Mutex { .. } => 4,
-        Cause::Running { .. } => 5,
+        Cause::Running { .. } | Cause::Sibling { .. } => 5,
         Cause::Throttled { .. } => 6,
         Cause::IdleExit {} | Cause::Idle {} => 7,
         Cause::Switch {} | Cause::CacheRefill { .. } => 8,

@@ -35,6 +35,7 @@ mod validation;
 mod vmark;
 mod wakeup_latency;
 mod why;
+mod why_choices;
 mod why_recorded;
 mod width;
 

@@ -4,7 +4,7 @@ use super::Rows;
 use super::head::labelled;
 use super::paragraph::{cut, fit, wrap};
 use super::table::{Align, Table};
-use super::why_recorded;
+use super::{why_choices, why_recorded};
 use crate::numbers::{duration_ns, many, moment};
 use crate::why::due_to;
 use schema::why::{
@@ -86,7 +86,8 @@ fn explanation(number: usize, one: &Explanation, rows: Rows) -> String {
     }
     let remedies = one.remedies.as_ref().map_or(String::new(), remedies);
     let recorded = one.recorded.as_ref().map_or(String::new(), |told| why_recorded::told(told));
-    format!("{}{}{recorded}{remedies}", wrap(&what, "", "   "), table.render())
+    let choices = why_choices::choices(one, rows);
+    format!("{}{}{choices}{recorded}{remedies}", wrap(&what, "", "   "), table.render())
 }
 
 /// Places of those that take longest.
@@ -140,6 +141,9 @@ fn already(stretch: &WhyStretch) -> String {
 
 fn row(due_at: Nanos, stretch: &WhyStretch) -> [String; 4] {
     let mut why = cause(&stretch.cause) + &already(stretch);
+    for share in &stretch.shares {
+        why += &format!(", {} of it because {}", exact(share.length), cause(&share.cause));
+    }
     if !stretch.decisions.is_empty() {
         let names: Vec<&str> = stretch.decisions.iter().map(|decision| decision.reason).collect();
         why += &format!(" ({})", names.join(", "));
@@ -270,7 +274,7 @@ pub(super) fn late_by(all: &[LateBy], rows: Rows) -> String {
 }
 
 /// To the nanosecond, in microseconds.
-fn exact(time: Nanos) -> String {
+pub(super) fn exact(time: Nanos) -> String {
     let (us, ns) = (time.0 / 1_000, time.0 % 1_000);
     if us == 0 { format!("{ns}ns") } else { format!("{us}.{ns:03}us") }
 }
@@ -365,6 +369,7 @@ pub(super) fn cause(cause: &Cause) -> String {
             format!("then its first work takes longer: what the caches have lost since CPU {from}")
         }
         Cause::CacheRefill { from: None } => "then its first work takes longer: cold caches".to_owned(),
+        Cause::Sibling { cpu, task } => format!("{} runs on CPU {cpu}, of the same core", who(task)),
         Cause::Handler { handler } => why_recorded::handler(handler),
         Cause::NotRecorded {} => "not recorded".to_owned(),
     }
@@ -431,7 +436,7 @@ mod tests {
             let from = Nanos(at);
             at += length;
             let (to, cpu, cause) = (Nanos(at), Some(CpuId(0)), cause(from));
-            WhyStretch { from, to, cpu, cause, decisions: Vec::new() }
+            WhyStretch::new(from, to, cpu, cause)
         };
         let mut stretches: Vec<WhyStretch> = Vec::new();
         for _ in 0..FOLDED {
@@ -450,25 +455,15 @@ mod tests {
         ];
         assert_eq!(rows, expected);
         // Whichever of the tasks of a name it is, and since whenever.
-        let of_two: Vec<WhyStretch> = (0..2)
-            .map(|n| WhyStretch {
-                from: Nanos(n),
-                to: Nanos(n + 1),
-                cpu: None,
-                cause: runs(n as i32, Nanos(n)),
-                decisions: Vec::new(),
-            })
-            .collect();
+        let of_two: Vec<WhyStretch> =
+            (0..2).map(|n| WhyStretch::new(Nanos(n), Nanos(n + 1), None, runs(n as i32, Nanos(n)))).collect();
         let rows = by_culprit(of_two.iter());
         assert_eq!(rows, [told("2ns", "(2 shorter stretches: hog runs (fair))")]);
         // One stretch of each of eleven causes: the three of which least comes stand together.
         let many_causes: Vec<WhyStretch> = (1..=11_u64)
-            .map(|n| WhyStretch {
-                from: Nanos(0),
-                to: Nanos(n),
-                cpu: None,
-                cause: Cause::WakerWaits { waker: WhyTask { comm: format!("w{n}").into(), ..hog(1) } },
-                decisions: Vec::new(),
+            .map(|n| {
+                let waker = WhyTask { comm: format!("w{n}").into(), ..hog(1) };
+                WhyStretch::new(Nanos(0), Nanos(n), None, Cause::WakerWaits { waker })
             })
             .collect();
         let rows = by_culprit(many_causes.iter());

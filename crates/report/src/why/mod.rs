@@ -7,6 +7,7 @@
 //! 2. `cut` cuts the ways of one wakeup where the CPU that it depends on begins something else, and names
 //!    the cause of each piece.
 
+mod alternatives;
 mod begun;
 mod blame;
 mod course;
@@ -100,9 +101,18 @@ impl Wakeups {
         Nanos(wakeup.first.0 - wakeup.due_at.0)
     }
 
-    /// Explains one, by its number. `meaning` says what a decision means, by its name.
+    /// Explains one, by its number, with the alternatives that the scheduler had. `meaning` says what a
+    /// decision means, by its name.
     #[must_use]
     pub fn explain(&self, number: usize, meaning: impl Fn(&str) -> &'static str) -> Explanation {
+        let mut one = self.account(number, meaning);
+        alternatives::add(&self.course, &self.course.wakeups[number], &mut one.stretches);
+        one
+    }
+
+    /// The same without alternatives: all that the sums over many wakeups need.
+    #[must_use]
+    pub fn account(&self, number: usize, meaning: impl Fn(&str) -> &'static str) -> Explanation {
         let (course, wakeup) = (&self.course, &self.course.wakeups[number]);
         let who = |pid| course.who(pid, wakeup.waking);
         let due = match wakeup.due {
@@ -113,12 +123,9 @@ impl Wakeups {
             Wants::Start(parent) => Due::Start { parent: who(parent) },
             Wants::Nothing => Due::Unknown {},
         };
-        let refill = wakeup.refill.map(|refill| WhyStretch {
-            from: wakeup.first,
-            to: Nanos(wakeup.first.0 + refill.cost.0),
-            cpu: Some(wakeup.cpu),
-            cause: Cause::CacheRefill { from: refill.from },
-            decisions: Vec::new(),
+        let refill = wakeup.refill.map(|refill| {
+            let (first, cause) = (wakeup.first, Cause::CacheRefill { from: refill.from });
+            WhyStretch::new(first, Nanos(first.0 + refill.cost.0), Some(wakeup.cpu), cause)
         });
         Explanation {
             task: course.who(wakeup.pid, wakeup.waking),

@@ -75,6 +75,7 @@ impl<Meant: Fn(Pid, &str) -> bool> Reader<'_, Meant> {
                     self.course.cpus[on.index()].prio_changes(record.time, *newprio);
                 }
             }
+            LogEvent::CpusAllowed { of, cpus } => self.task(*of).may_use(record.time, cpus),
             LogEvent::CacheRefill { from, cost } => {
                 if let Some(begun) = self.begun.get_mut(&record.pid) {
                     begun.wakeup.refill = Some(Refill { from: *from, cost: *cost });

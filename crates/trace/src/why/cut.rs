@@ -162,7 +162,7 @@ impl Cut<'_> {
         self.at_ns = to_ns;
         match self.stretches.last_mut() {
             Some(last) if last.cause == cause && last.cpu == cpu => last.to = to,
-            _ => self.stretches.push(WhyStretch { from, to, cpu, cause, decisions: Vec::new() }),
+            _ => self.stretches.push(WhyStretch::new(from, to, cpu, cause)),
         }
     }
 }
