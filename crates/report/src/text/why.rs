@@ -142,7 +142,12 @@ fn already(stretch: &WhyStretch) -> String {
 fn row(due_at: Nanos, stretch: &WhyStretch) -> [String; 4] {
     let mut why = cause(&stretch.cause) + &already(stretch);
     for share in &stretch.shares {
-        why += &format!(", {} of it because {}", exact(share.length), cause(&share.cause));
+        why += &match &share.cause {
+            Cause::Sibling { cpu, task } => {
+                format!("; {} less without {} on CPU {cpu}, in the same core", exact(share.length), who(task))
+            }
+            other => format!("; {} less without this: {}", exact(share.length), cause(other)),
+        };
     }
     if !stretch.decisions.is_empty() {
         let names: Vec<&str> = stretch.decisions.iter().map(|decision| decision.reason).collect();
