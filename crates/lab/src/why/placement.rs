@@ -20,13 +20,12 @@ impl Placement<'_> {
         let away = |whose: &WhyTask, cpu| self.kept_off(whose, cpu);
         let (attempts, because) = match (cause, cpu) {
             (Cause::Running { task, .. }, Some(cpu)) => {
-                let moved = away(task, cpu).filter(|_| !is_bound(task));
-                (vec![away(victim, cpu), moved, self.pinned(cpu)], "Another CPU may be free.")
+                (vec![away(victim, cpu), away(task, cpu), self.pinned(cpu)], "Another CPU may be free.")
             }
-            (Cause::Sibling { cpu: sibling, task }, cpu) => {
-                let moved = away(task, *sibling).filter(|_| !is_bound(task));
-                (vec![moved, cpu.and_then(|cpu| away(victim, cpu))], "Threads of a core share it.")
-            }
+            (Cause::Sibling { cpu: sibling, task }, cpu) => (
+                vec![away(task, *sibling), cpu.and_then(|cpu| away(victim, cpu))],
+                "Threads of a core share it.",
+            ),
             (Cause::InterruptsOff { .. } | Cause::Interrupt { .. } | Cause::Softirq {}, Some(cpu)) => {
                 (vec![away(victim, cpu)], "Another CPU may have its interrupts on.")
             }
@@ -39,8 +38,11 @@ impl Placement<'_> {
     }
 
     /// A task may use what it may now, but not this CPU, and all others if it may use this one only; `None`
-    /// if there is no other one.
+    /// if there is no other one, or nobody may move it.
     fn kept_off(&self, whose: &WhyTask, cpu: schema::CpuId) -> Option<Attempt> {
+        if is_bound(whose) {
+            return None;
+        }
         let (before, this) = (self.allowed(whose), CpuMask::single(CpuId(cpu.0)));
         let others = before.without(&this);
         let after = if others.is_empty() { CpuMask::first_n(self.cpus).without(&this) } else { others };
@@ -62,7 +64,7 @@ impl Placement<'_> {
     fn only(&self, cpu: schema::CpuId) -> Option<Attempt> {
         let (victim, one) = (&self.late.one.task, CpuMask::single(CpuId(cpu.0)));
         let before = self.allowed(victim);
-        (one != before).then(|| Attempt::cpus(victim, one))
+        (one != before && !is_bound(victim)).then(|| Attempt::cpus(victim, one))
     }
 
     /// The CPUs that a task may use when the latency begins.

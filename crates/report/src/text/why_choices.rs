@@ -14,7 +14,9 @@ const ALTERNATIVES: usize = 4;
 /// A paragraph for each decision that had alternatives.
 pub(super) fn choices(one: &Explanation, rows: Rows) -> String {
     let all = one.stretches.iter().flat_map(|stretch| &stretch.decisions);
-    let with_choice: Vec<&WhyDecision> = all.filter(|decision| !decision.alternatives.is_empty()).collect();
+    let is_one = |other: &WhyAlternative| !matches!(other, WhyAlternative::Cpu { allowed: false, .. });
+    let with_choice: Vec<&WhyDecision> =
+        all.filter(|decision| decision.alternatives.iter().any(is_one)).collect();
     let shown = if rows == Rows::All { with_choice.len() } else { DECISIONS.min(with_choice.len()) };
     let most = if rows == Rows::All { usize::MAX } else { ALTERNATIVES };
     let told = |decision: &&WhyDecision| {
