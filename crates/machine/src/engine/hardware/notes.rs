@@ -1,6 +1,6 @@
 //! What the hardware tells the recorder.
 
-use super::cpu::{Irq, Mode};
+use super::cpu::{Irq, Mode, Softirq};
 use super::hw::Hw;
 use super::locks::Ahead;
 use crate::engine::record::words;
@@ -65,10 +65,13 @@ impl Hw {
         }
     }
 
-    /// MI10: a CPU that waits for a write is not interrupted, but written to.
+    /// MI10: a CPU that waits for a write is not interrupted, but written to. (One that serves a soft
+    /// interrupt has left its idle loop.)
     pub(super) fn wakes_without_interrupt(&self, to: CpuId, ipi: Ipi) {
         let cpu = self.cpu(to);
-        let idles = cpu.seen.get() == TaskId(u32::from(to.0)) && cpu.mode.get() == Mode::Interruptible;
+        let idles = cpu.seen.get() == TaskId(u32::from(to.0))
+            && cpu.mode.get() == Mode::Interruptible
+            && cpu.softirq.get() != Softirq::Running;
         if idles && self.idle_monitor.sees_writes() && ipi == Ipi::Reschedule {
             self.violates("machine.md MI10", format!("CPU {to} idles, watches its flag, and is interrupted"));
         }

@@ -106,7 +106,7 @@ impl View<'_> {
 #[cfg(test)]
 mod tests {
     use super::{View, Watch};
-    use crate::engine::hardware::Mode;
+    use crate::engine::hardware::{Mode, Softirq};
     use crate::outcome::RunError;
     use crate::spec::IdleMonitor;
     use crate::{Behaviour, Env, Machine, MachineSpec, RunOptions, Setup, Step, TaskSpec};
@@ -203,18 +203,21 @@ mod tests {
 
     #[test]
     fn mi10_an_interrupt_for_a_cpu_that_watches() {
-        let sent = |polling| {
+        let sent = |polling, softirq| {
             let mut spec = MachineSpec::ideal(Topology::flat(2));
             spec.idle_monitor = IdleMonitor::Mwait;
             let machine = checked_on(spec);
             let target = machine.sim.k.platform.cpu(CpuId(1));
             target.mode.set(Mode::Interruptible);
             target.polling.set(polling);
+            target.softirq.set(softirq);
             machine.sim.k.platform.send_ipi(CpuId(0), CpuId(1), Ipi::Reschedule);
             target.mode.set(Mode::InPath);
             target.polling.set(false);
             broken(machine)
         };
-        assert_eq!((sent(false), sent(true)), (Some("machine.md MI10"), None));
+        assert_eq!(sent(false, Softirq::Empty), Some("machine.md MI10"));
+        assert_eq!(sent(true, Softirq::Empty), None);
+        assert_eq!(sent(false, Softirq::Running), None, "it has left its idle loop for soft interrupts");
     }
 }
