@@ -12,8 +12,8 @@ use crate::experiment::Experiment;
 use remedies::{Late, remedies};
 use report::why::{Blamed, Wakeups};
 use scheduler::{Nanos, Reason};
-use schema::WhySchema;
 use schema::why::{Blame, Explanation, LateBy, WhyResult};
+use schema::{Grade, ReplayFidelity, WhySchema};
 use std::collections::BTreeSet;
 use suggest::suggest;
 use workload::replay::TaskSelector;
@@ -25,15 +25,16 @@ pub struct Question {
     pub worst: usize,
     /// Those only that are on their way at this time of the run.
     pub at: Option<Nanos>,
-    /// Of so many of them it is tried what would have helped: each try is a run.
-    pub tries: usize,
+    /// Of so many of them it is tried what would have helped: each try is a run. `None`: of one, but not in the
+    /// replay of a recording from which it is too far in latencies to say.
+    pub tries: Option<usize>,
     /// Whether to sum up what all wakeups are due to.
     pub blame: bool,
 }
 
 impl Default for Question {
     fn default() -> Question {
-        Question { worst: 5, at: None, tries: 0, blame: false }
+        Question { worst: 5, at: None, tries: Some(0), blame: false }
     }
 }
 
@@ -42,9 +43,12 @@ impl Default for Question {
 /// # Errors
 /// Those of a run; a task that there is not, a time at which none of them is on its way, no wakeups at all.
 pub fn why(experiment: &Experiment, question: Question) -> Result<WhyResult, Error> {
-    let recorded =
-        Experiment { record: true, why: false, fidelity: false, tasks: Vec::new(), ..experiment.clone() };
-    let run = recorded.run()?;
+    let judged = Experiment { record: true, why: false, tasks: Vec::new(), ..experiment.clone() };
+    let run = judged.run()?;
+    let recorded = Experiment { fidelity: false, ..judged };
+    let verdicts: Vec<String> = run.result.replay.iter().map(verdict).collect();
+    let is_told = |replay: &ReplayFidelity| replay.verdict.latency.grade <= Grade::Fair;
+    let tries = question.tries.unwrap_or(usize::from(run.result.replay.iter().all(is_told)));
     let log = run.logged.ok_or(Error::NoWakeups)?.log;
     let named = names(&log);
     if let Some(whom) =
@@ -64,7 +68,7 @@ pub fn why(experiment: &Experiment, question: Question) -> Result<WhyResult, Err
     };
     let explain = |number: &usize| wakeups.explain(*number, meaning);
     let mut explanations: Vec<Explanation> = numbers.iter().map(explain).collect();
-    for (one, number) in explanations.iter_mut().zip(&numbers).take(question.tries) {
+    for (one, number) in explanations.iter_mut().zip(&numbers).take(tries) {
         let alike = Wakeups::of(&log, |_, comm| comm == &*one.task.comm);
         let late =
             Late { run: &run.result, one, nth: wakeups.nth_of_its_task(*number), alike: &alike, log: &log };
@@ -83,8 +87,20 @@ pub fn why(experiment: &Experiment, question: Question) -> Result<WhyResult, Err
         wakeups: wakeups.len() as u64,
         explanations,
         blame: blamed.finish(),
-        notes: run.result.notes,
+        notes: run.result.notes.into_iter().chain(verdicts).collect(),
     })
+}
+
+/// How far explanations of a replay hold for its recording.
+fn verdict(replay: &ReplayFidelity) -> String {
+    let far = match replay.verdict.latency.grade {
+        Grade::Good | Grade::Fair => "",
+        Grade::Poor | Grade::Unknown => {
+            "; what made a task late there, and what would help, may not be so in the recording, and is not \
+             tried unless it is asked for"
+        }
+    };
+    format!("the replay of {} is {}{far}", replay.trace, replay.verdict.sentence)
 }
 
 /// What the latencies of these tasks, or of all, are due to in a run.

@@ -435,6 +435,15 @@ fn a_task_that_is_pulled_away_from_a_higher_one() {
     // It takes 10 us to queue it, here and there.
     let expected = [(Cause::WakePath {}, 10_000), (high1, 1_990_000), (moved, 10_000)];
     assert_eq!((&causes[..], one.cpu), (&expected[..], schema::CpuId(0)));
+    let mut decisions = one.stretches.iter().flat_map(|stretch| &stretch.decisions);
+    let pulled = decisions.find(|decision| decision.reason == "pulled").expect("it is pulled");
+    let stays = WhyAlternative::Cpu {
+        cpu: schema::CpuId(1),
+        allowed: true,
+        runs: Some(who(2, "high1", 19)),
+        precedence: Some(Precedence::HigherPriority),
+    };
+    assert_eq!(pulled.alternatives, [stays], "where it was");
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn the_herd_of_seed_001() {
     let mut herd = experiment("seed001", None, "4.0", &settings, &loads);
     herd.duration = Some(Nanos::from_millis(20));
     herd.tasks = of("cyclictest");
-    let found = ask(&herd, Question { worst: 50, tries: 1, ..Question::default() });
+    let found = ask(&herd, Question { worst: 50, tries: Some(1), ..Question::default() });
     let waits = |one: &Explanation| -> Vec<(u64, u16)> {
         let of_queue = |stretch: &WhyStretch| match stretch.cause {
             Cause::LockWait { lock: LogLock::Rq { .. }, waiters, on_behalf_of: Some(_), .. } => {
@@ -150,7 +150,7 @@ fn what_all_is_due_to_adds_up_and_is_compared() {
 
 /// The remedies of the worst wakeup of a task, by what is changed.
 fn remedies(of: &Experiment) -> Remedies {
-    let found = ask(of, Question { worst: 1, tries: 1, ..Question::default() });
+    let found = ask(of, Question { worst: 1, tries: Some(1), ..Question::default() });
     found.explanations[0].remedies.clone().expect("asked for")
 }
 
