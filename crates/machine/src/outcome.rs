@@ -74,7 +74,8 @@ impl Outcome {
 /// of one time keep their order.
 ///
 /// Nearly all are in order, or off by what a path of the kernel runs ahead of other CPUs: each goes back to
-/// its place, which costs less than to sort them, and no memory. Where that is too far to go, they are sorted.
+/// its place, which costs less than to sort them, and no memory. Where that is too far to go, they are
+/// sorted.
 pub(crate) fn put_in_order(records: &mut [LogRecord]) {
     let key = |r: &LogRecord| (r.time, !matches!(r.event, LogEvent::Comm { .. }));
     let mut moves_left = records.len().saturating_mul(MOVES_PER_RECORD);

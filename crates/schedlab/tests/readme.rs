@@ -1,5 +1,6 @@
-//! The examples of the README, and of the pages of docs that have some, print what it says. To accept new output: `TRYCMD=overwrite cargo test -p
-//! schedlab`. And the experiment that experiments/README.md shows runs and agrees.
+//! The examples of the README, and of the pages of docs that have some, print what they say. To accept new
+//! output: `TRYCMD=overwrite cargo test -p schedlab`. And the experiment that experiments/README.md shows
+//! runs and agrees.
 
 use std::fs;
 use std::path::Path;

@@ -25,8 +25,8 @@ pub struct Question {
     pub worst: usize,
     /// Those only that are on their way at this time of the run.
     pub at: Option<Nanos>,
-    /// Of so many of them it is tried what would have helped: each try is a run. `None`: of one, but not in the
-    /// replay of a recording from which it is too far in latencies to say.
+    /// Of so many of them it is tried what would have helped: each try is a run. `None`: of one, but not in
+    /// the replay of a recording from which it is too far in latencies to say.
     pub tries: Option<usize>,
     /// Whether to sum up what all wakeups are due to.
     pub blame: bool,

@@ -1,5 +1,5 @@
-//! A limit of CPU time that the recording does not name, but that nothing else explains: a fair task that gets
-//! the CPU back at even times, after as much CPU time each time, whoever else runs meanwhile.
+//! A limit of CPU time that the recording does not name, but that nothing else explains: a fair task that
+//! gets the CPU back at even times, after as much CPU time each time, whoever else runs meanwhile.
 //!
 //! That is inference, so it is told as such. The rule is strict: fair tasks that share a CPU by weight wait
 //! for a slice or some, again and again; only who has a quota runs for long without a long wait, and then

@@ -114,9 +114,9 @@ fn agreement(recording: &str) -> Agreement {
     agreement
 }
 
-/// Every row of which perf knows the beginning and the task, of all seven recordings that it was asked of. Its
-/// other rows are of two kinds: of a stay of which it has not seen the beginning, and of a task whose ids it
-/// has lost.
+/// Every row of which perf knows the beginning and the task, of all seven recordings that it was asked of.
+/// Its other rows are of two kinds: of a stay of which it has not seen the beginning, and of a task whose ids
+/// it has lost.
 #[test]
 fn waits_and_delays_are_those_of_perf_sched_timehist() {
     for (recording, equal, unseen, nameless) in [

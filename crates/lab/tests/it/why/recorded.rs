@@ -78,8 +78,8 @@ fn what_is_not_there_is_said() {
     assert!(behind.contains("behind the end of the trace"), "{behind}");
 }
 
-/// The replay of this recording is 52 % off in latencies where the kernel ticks as it did: what helps there is
-/// told only to who asks for it. With another tick it is 37 % off, which is fair.
+/// The replay of this recording is 52 % off in latencies where the kernel ticks as it did: what helps there
+/// is told only to who asks for it. With another tick it is 37 % off, which is fair.
 #[test]
 fn a_replay_that_is_far_off_does_not_say_what_would_have_helped() {
     let files = Files::from([("demo.dat".to_owned(), DEMO.to_vec())]);
