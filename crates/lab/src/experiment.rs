@@ -13,7 +13,7 @@ use crate::machines::NamedMachine;
 use crate::reference;
 use crate::results::{self, Parts};
 use machine::{
-    Machine, MachineSpec, Redraw, RunOptions, Setup, TimedPolicy, TimedSetting, Tracing, WakePaths, Window,
+    Machine, MachineSpec, Redraw, RunOptions, Setup, TimedChange, TimedSetting, Tracing, WakePaths, Window,
 };
 use scheduler::Nanos;
 use scheduler::registry::{Config, RtThrottle, RtmutexSpin};
@@ -60,8 +60,8 @@ pub struct Experiment {
     /// The stretch of the run to tell of, in a replay since the recording's first event; `None`: all of it.
     /// What loads report and a trace of the run are of all of it, too.
     pub window: Option<Window>,
-    /// Policies that somebody outside gives to tasks in the middle of the run.
-    pub policies: Vec<TimedPolicy>,
+    /// What somebody outside changes in the middle of the run: policies, affinities, limits of groups.
+    pub changes: Vec<TimedChange>,
     /// A clock of the computer on which it runs, for `engine.wall_ns`. Nothing else depends on it.
     pub clock: Option<Clock>,
     /// Somebody who may want it to stop; then a run ends as [`Error::Stopped`].
@@ -132,7 +132,7 @@ impl Experiment {
             dumps: Vec::new(),
             tasks: Vec::new(),
             window: None,
-            policies: Vec::new(),
+            changes: Vec::new(),
             clock: None,
             stop: None,
         }
@@ -229,7 +229,7 @@ impl Experiment {
             check: self.check,
             settings: self.kernel.during(),
             redraws: self.redraws.clone(),
-            policies: self.policies.clone(),
+            changes: self.changes.clone(),
             snapshots: dumps::plan(&self.dumps, self.loads.iter().any(|load| load.recorded().is_some())),
             window: self.window.map(|window| window.after(start)),
         };

@@ -75,7 +75,7 @@ impl Experiment {
             dumps,
             tasks,
             window,
-            policies: Vec::new(),
+            changes: Vec::new(),
             clock: None,
             stop: None,
         })
@@ -83,10 +83,10 @@ impl Experiment {
 
     /// The text that [`Experiment::open`] makes this experiment of, whose runs have the same results. `None`
     /// where no text says it: with a load or a machine that was made by other means, where a recording was
-    /// read for another stretch of the run, and where somebody outside changes policies.
+    /// read for another stretch of the run, and where somebody outside changes something.
     #[must_use]
     pub fn text(&self) -> Option<ExperimentText> {
-        if !self.policies.is_empty() {
+        if !self.changes.is_empty() {
             return None;
         }
         Some(self.groups.said_in(ExperimentText {

@@ -16,7 +16,7 @@ use workload::units;
 const FIRST_GROUPS: Release = Release::new(2, 6, 24);
 const FIRST_AUTOGROUP: Release = Release::new(2, 6, 38);
 const FIRST_LIMITS: Release = Release::new(3, 2, 0);
-const FIRST_BURSTS: Release = Release::new(5, 14, 0);
+pub(crate) const FIRST_BURSTS: Release = Release::new(5, 14, 0);
 const FIRST_IDLE: Release = Release::new(5, 15, 0);
 const FIRST_PARTITIONS: Release = Release::new(5, 0, 0);
 const FIRST_ISOLATED: Release = Release::new(6, 1, 0);

@@ -35,7 +35,7 @@ pub use paths::{CountedFrom, Onto, PathTimes, Situation, WakePaths, WokenFrom};
 pub use rng::{Purpose, Rng};
 pub use scheduler::mutex::MutexKind;
 pub use sections::Sections;
-pub use setup::{Arrival, FIRST_PID, MutexSpec, Outside, Setup, Spawn, TimedPolicy};
+pub use setup::{Arrival, FIRST_PID, MutexSpec, Outside, OutsideChange, Setup, Spawn, TimedChange};
 pub use snapshot::{
     CpuSnapshot, DomainSnapshot, EevdfQueueSnapshot, ExitedTasks, FairQueueSnapshot, Snapshot, SnapshotPlan,
     TaskSnapshot,

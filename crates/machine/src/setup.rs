@@ -53,15 +53,41 @@ pub struct MutexSpec {
     pub kind: MutexKind,
 }
 
-/// Somebody outside gives a task another policy in the middle of a run, as `chrt -p` does.
+/// Somebody outside changes a task, or a task group, in the middle of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TimedPolicy {
+pub struct TimedChange {
     /// When.
     pub at: Nanos,
-    /// Which task; nothing happens if it is not there.
-    pub pid: Pid,
-    /// The policy, not that of deadline tasks.
-    pub policy: Policy,
+    /// What.
+    pub change: OutsideChange,
+}
+
+/// What somebody outside changes. Nothing happens if the task is not there, or the group has no limit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OutsideChange {
+    /// The policy of a task, as `chrt -p` does.
+    Policy {
+        /// Which task.
+        pid: Pid,
+        /// The policy, not that of deadline tasks.
+        policy: Policy,
+    },
+    /// The CPUs that a task may use, as `taskset -p` does.
+    Cpus {
+        /// Which task.
+        pid: Pid,
+        /// At least one that is there, and in its cpuset.
+        cpus: CpuMask,
+    },
+    /// The limit of a group that has one (cpu.max, cpu.max.burst); its period stays.
+    Limit {
+        /// Which group.
+        group: GroupId,
+        /// CPU time in each period.
+        quota: Nanos,
+        /// How much more the pool may hold of what was not used.
+        burst: Nanos,
+    },
 }
 
 /// A message from outside the model (a device, the network, a user, a timer of the kernel's own): an

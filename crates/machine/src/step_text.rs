@@ -3,6 +3,7 @@
 
 use crate::behaviour::ForkKind;
 use crate::sections::Sections;
+use crate::setup::OutsideChange;
 use crate::step::{Operand, ToldStep};
 use scheduler::{CpuMask, Policy};
 use std::fmt::Write;
@@ -45,6 +46,17 @@ fn write(text: &mut String, operand: Operand<'_>) {
         Operand::Target(None) => Ok(()),
         Operand::Target(Some(pid)) => write!(text, "{OF_ANOTHER} {}", pid.0),
     };
+}
+
+/// What somebody outside changes, as the log has it.
+pub(crate) fn change_text(change: OutsideChange) -> String {
+    match change {
+        OutsideChange::Policy { pid, policy } => format!("policy of {}: {}", pid.0, policy_text(policy)),
+        OutsideChange::Cpus { pid, cpus } => format!("cpus of {}: {cpus}", pid.0),
+        OutsideChange::Limit { group, quota, burst } => {
+            format!("limit of group {}: {} ns, burst {} ns", group.index(), quota.0, burst.0)
+        }
+    }
 }
 
 /// A policy as texts of steps have it.

@@ -1,5 +1,6 @@
-//! The examples of the README print what it says. To accept new output: `TRYCMD=overwrite cargo test -p
-//! schedlab`. And the experiment that experiments/README.md shows runs and agrees.
+//! The examples of the README, and of the pages of docs that have some, print what they say. To accept new
+//! output: `TRYCMD=overwrite cargo test -p schedlab`. And the experiment that experiments/README.md shows
+//! runs and agrees.
 
 use std::fs;
 use std::path::Path;
@@ -24,5 +25,5 @@ fn the_experiment_that_is_shown_agrees() {
 fn examples_of_the_readme() {
     // Nobody else in this binary minds where it is.
     std::env::set_current_dir("../..").expect("the workspace");
-    trycmd::TestCases::new().case("README.md").case("docs/tuning.md");
+    trycmd::TestCases::new().case("README.md").case("docs/tuning.md").case("docs/cookbook.md");
 }

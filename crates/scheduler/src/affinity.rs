@@ -14,6 +14,25 @@ use crate::{CpuId, CpuMask, Reason, TaskId, TaskState, ThisCpu};
 ///
 /// `cpus` must share a CPU with the machine: the caller has refused anything else.
 pub async fn set_cpus_allowed<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, cpus: CpuMask) {
+    if let Some(leaves) = change(me, p, cpus).await {
+        stop_one_cpu(me, leaves.cpu, p, leaves.job).await;
+    }
+}
+
+/// The same for somebody who cannot sleep until the task has moved: an interrupt.
+pub async fn set_cpus_allowed_nowait<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, cpus: CpuMask) {
+    if let Some(leaves) = change(me, p, cpus).await {
+        stop_one_cpu_nowait(me, leaves.cpu, p, leaves.job).await;
+    }
+}
+
+/// What the stopper of a CPU is to do.
+struct Leaves {
+    cpu: CpuId,
+    job: Job,
+}
+
+async fn change<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, cpus: CpuMask) -> Option<Leaves> {
     let pi = me.pi_lock(p).await;
     let mut rq = me.task_rq_lock(p).await;
     rq.update_clock();
@@ -21,7 +40,7 @@ pub async fn set_cpus_allowed<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, cpus: 
     let allowed = cpus.and(&me.k.online);
     debug_assert!(!allowed.is_empty());
     if task.cpus_allowed.get().and(&me.k.online) == allowed {
-        return;
+        return None;
     }
     let dest = cpu_for_affinity(me, &allowed).unwrap_or(rq.cpu);
     task.class.get().set_cpus_allowed(&mut rq, &pi, allowed);
@@ -33,20 +52,17 @@ pub async fn set_cpus_allowed<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, cpus: 
     let waking = task.state.get() == TaskState::Waking;
     let must_go = must_leave(&rq, p) || waking && !allowed.contains(rq.cpu);
     if !must_go {
-        return;
+        return None;
     }
     me.decide(p, Reason::AffinityMove);
     if rq.curr == p || waking {
         let cpu = rq.cpu;
         drop(rq);
         let job = Job::Leave(dest);
-        if !stop_by_interrupt(me, cpu, p, job) {
-            drop(pi);
-            stop_one_cpu(me, cpu, p, job).await;
-        }
-    } else {
-        move_waiting_task(rq, p, dest).await;
+        return (!stop_by_interrupt(me, cpu, p, job)).then_some(Leaves { cpu, job });
     }
+    move_waiting_task(rq, p, dest).await;
+    None
 }
 
 /// Moves a task that waits on the guard's queue, if it may not run there any more, to `dest` if it may run

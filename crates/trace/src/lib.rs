@@ -76,7 +76,7 @@ pub use summary::{
     CpuSummary, Summary, TaskSummary, WakeLatency, WakeupEvent, summarise, summarise_from,
     summarise_in_windows, summarise_within,
 };
-pub use why::{RecordedLacks, RecordedWaits, WaitsMeant};
+pub use why::{RecordedLacks, RecordedWaits, SuspectedLimit, WaitsMeant};
 pub use windows::{MachineWindow, TaskWindow, WindowedSummary};
 pub use write::{
     Annotations, CounterId, DatHeader, DatPages, DatReport, DatSystem, PerfettoReport, PerfettoWriter,

@@ -9,9 +9,10 @@
 //! `-- --timed common-6.1 40` measures one case alone. `-- --once periodic 8` (or `common-6.18 512`,
 //! `ideal-6.1 512`, `idle 256`, `cyclictest 512`, `fair 1000`, `oltp 256`, `groups 1`, `limited 10000`) runs
 //! one case once and prints its number of events: for profilers, which count instructions and cache misses
-//! where the clock of a busy machine says little.
+//! where the clock of a busy machine says little. With `recorded` behind that it keeps the log from which
+//! explanations are made.
 
-use machine::{GroupSpec, Machine, MachineSpec, Outcome, QuotaSpec, RunOptions, Setup, TaskSpec};
+use machine::{GroupSpec, Machine, MachineSpec, Outcome, QuotaSpec, RunOptions, Setup, TaskSpec, Tracing};
 use rustix::time::{ClockId, clock_gettime};
 use scheduler::registry::Config;
 use scheduler::{GroupId, Nanos};
@@ -30,6 +31,8 @@ struct Case {
     loads: Vec<String>,
     groups: Grouping,
     simulated: Nanos,
+    /// With the log that explanations need.
+    recorded: bool,
     /// Million events per second of the kernel's own C.
     reference: Option<f64>,
 }
@@ -88,6 +91,7 @@ fn grouped(groups: Grouping) -> Case {
         loads: vec!["periodic -n 2000 -p 10ms -r 190us".into()],
         groups,
         simulated: Nanos::from_millis(400),
+        recorded: false,
         reference: None,
     }
 }
@@ -104,6 +108,7 @@ fn limited(groups: usize) -> Case {
         loads: vec![format!("periodic -n {groups} -p 10ms -r 150us")],
         groups: Grouping::Limited(groups),
         simulated: Nanos::from_millis(400),
+        recorded: false,
         reference: None,
     }
 }
@@ -120,6 +125,7 @@ fn periodic(cpus: usize, reference: Option<f64>) -> Case {
         loads: vec!["periodic --bench".into()],
         groups: Grouping::Flat,
         simulated: Nanos::from_millis(24_000 / cpus as u64),
+        recorded: false,
         reference,
     }
 }
@@ -136,6 +142,7 @@ fn cyclictest(cpus: usize) -> Case {
         // Long enough that what is made once (histograms, tables) does not count.
         groups: Grouping::Flat,
         simulated: Nanos::from_secs(4),
+        recorded: false,
         reference: None,
     }
 }
@@ -160,6 +167,7 @@ fn common(profile: &'static str, cpus: usize) -> Case {
         loads: vec![format!("periodic -p {}", periods.join(","))],
         groups: Grouping::Flat,
         simulated: Nanos::from_millis(24_000 / cpus as u64),
+        recorded: false,
         reference: None,
     }
 }
@@ -182,6 +190,7 @@ fn idle(cpus: usize) -> Case {
         loads: vec!["periodic -n 16 -p 1ms -r 100us".into()],
         groups: Grouping::Flat,
         simulated: Nanos::from_secs(4),
+        recorded: false,
         reference: None,
     }
 }
@@ -203,6 +212,7 @@ fn fair(tasks: usize) -> Case {
         loads: vec![format!("periodic -n {tasks} -p {period_ms}ms -r {run_us}us")],
         groups: Grouping::Flat,
         simulated: Nanos::from_millis(if tasks > 100 { 2_000 } else { 40_000 }),
+        recorded: false,
         reference: None,
     }
 }
@@ -220,6 +230,7 @@ fn oltp(clients: usize, database: &str) -> Case {
         loads: vec![format!("oltp --db {database} --clients {clients} --time 10s")],
         groups: Grouping::Flat,
         simulated: Nanos::from_secs(4),
+        recorded: false,
         reference: None,
     }
 }
@@ -244,6 +255,7 @@ fn herd(how: &'static str) -> Case {
         ],
         groups: Grouping::Flat,
         simulated: Nanos::from_millis(400),
+        recorded: false,
         reference: None,
     }
 }
@@ -281,7 +293,8 @@ fn once(case: &Case, clock: impl Fn() -> f64) -> Result<Measured, Box<dyn std::e
     let build = |load: &String| load::parse(load)?.build(&mut setup);
     let built = case.loads.iter().map(build).collect::<Result<Vec<_>, _>>()?;
     case.groups.make(&mut setup);
-    let options = RunOptions { duration: case.simulated, ..RunOptions::default() };
+    let trace = if case.recorded { Tracing::Everything } else { Tracing::Off };
+    let options = RunOptions { duration: case.simulated, trace, ..RunOptions::default() };
     let machine = Machine::new(spec, config, setup, options)?;
     let start = clock();
     let outcome = machine.run()?;
@@ -381,6 +394,8 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
         deep.ns_per_event() / flat.ns_per_event()
     );
     best(&limited(10_000))?;
+    print_recording(common("6.18", 8))?;
+    print_recording(cyclictest(8))?;
     for how in ["pull", "push"] {
         let case = herd(how);
         let speed = case.simulated.0 as f64 / 1e9 / best(&case)?.seconds;
@@ -389,17 +404,31 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
+/// What it costs to record all that explanations need.
+fn print_recording(case: Case) -> Result<(), Box<dyn std::error::Error>> {
+    let plain = best(&case)?;
+    let recorded = best(&Case { recorded: true, ..case })?;
+    let ratio = recorded.ns_per_event() / plain.ns_per_event();
+    println!("cost per event, recorded : not = {ratio:.2}");
+    Ok(())
+}
+
 /// The case that a name and a number stand for.
 fn named(words: &[String]) -> Result<Case, Box<dyn std::error::Error>> {
     let usage = "--once and --timed need a case and a number: periodic, common-4.1, common-6.1, common-6.18, \
                  ideal-6.1, ideal-6.18, idle or cyclictest and CPUs, fair and tasks, oltp (pgsql) or mysql \
-                 and clients, groups and 0 or 1, limited and groups; or herd and pull or push";
+                 and clients, groups and 0 or 1, limited and groups; or herd and pull or push; and recorded behind that, for a run with its log";
+    let (words, recorded) = match words {
+        [words @ .., last] if last == "recorded" => (words, true),
+        words => (words, false),
+    };
     let [name, number] = words else { return Err(usage.into()) };
-    Ok(match (name.as_str(), number.as_str()) {
+    let case = match (name.as_str(), number.as_str()) {
         ("herd", "pull") => herd("pull"),
         ("herd", "push") => herd("push"),
         _ => numbered(name, number.parse()?).ok_or(usage)?,
-    })
+    };
+    Ok(Case { recorded, ..case })
 }
 
 /// Runs a case once.

@@ -137,6 +137,7 @@ impl Names {
             LogEvent::IpiSend { .. } | LogEvent::CacheRefill { .. } | LogEvent::Setting { .. } => {
                 return None;
             }
+            LogEvent::CpusAllowed { .. } | LogEvent::SlowedBySibling { .. } => return None,
         })
     }
 

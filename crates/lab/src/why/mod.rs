@@ -1,5 +1,7 @@
 //! Why tasks were late: an experiment is run with its log, and its wakeups are explained.
 
+mod attempts;
+mod placement;
 mod recorded;
 mod remedies;
 
@@ -12,8 +14,8 @@ use crate::experiment::{Experiment, Run};
 use remedies::{Late, remedies};
 use report::why::{Blamed, Wakeups};
 use scheduler::{Nanos, Reason};
-use schema::WhySchema;
 use schema::why::{Blame, Explanation, LateBy, WhyResult};
+use schema::{Grade, ReplayFidelity, WhySchema};
 use std::collections::BTreeSet;
 use suggest::suggest;
 use workload::replay::TaskSelector;
@@ -25,15 +27,16 @@ pub struct Question {
     pub worst: usize,
     /// Those only that are on their way at this time of the run.
     pub at: Option<Nanos>,
-    /// Of so many of them it is tried what would have helped: each try is a run.
-    pub tries: usize,
+    /// Of so many of them it is tried what would have helped: each try is a run. `None`: of one, but not in
+    /// the replay of a recording from which it is too far in latencies to say.
+    pub tries: Option<usize>,
     /// Whether to sum up what all wakeups are due to.
     pub blame: bool,
 }
 
 impl Default for Question {
     fn default() -> Question {
-        Question { worst: 5, at: None, tries: 0, blame: false }
+        Question { worst: 5, at: None, tries: Some(0), blame: false }
     }
 }
 
@@ -53,9 +56,9 @@ pub(crate) struct Answer {
 
 /// The run is kept beside what [`why`] says of it.
 pub(crate) fn answer(experiment: &Experiment, question: Question) -> Result<Answer, Error> {
-    let recorded =
-        Experiment { record: true, why: false, fidelity: false, tasks: Vec::new(), ..experiment.clone() };
-    let run = recorded.run()?;
+    let judged = Experiment { record: true, why: false, tasks: Vec::new(), ..experiment.clone() };
+    let run = judged.run()?;
+    let recorded = Experiment { fidelity: false, ..judged };
     let why = explain(&recorded, &run, &experiment.tasks, question)?;
     Ok(Answer { why: WhyResult { experiment: experiment.text(), ..why }, run })
 }
@@ -67,6 +70,9 @@ pub(crate) fn explain(
     tasks: &[TaskSelector],
     question: Question,
 ) -> Result<WhyResult, Error> {
+    let verdicts = run.result.replay.iter().map(verdict);
+    let is_told = |replay: &ReplayFidelity| replay.verdict.latency.grade <= Grade::Fair;
+    let tries = question.tries.unwrap_or(usize::from(run.result.replay.iter().all(is_told)));
     let log = &run.logged.as_ref().ok_or(Error::NoWakeups)?.log;
     let named = names(log);
     if let Some(whom) = tasks.iter().find(|whom| !named.iter().any(|(pid, comm)| whom.matches(*pid, comm))) {
@@ -84,14 +90,14 @@ pub(crate) fn explain(
     };
     let explain = |number: &usize| wakeups.explain(*number, meaning);
     let mut explanations: Vec<Explanation> = numbers.iter().map(explain).collect();
-    for (one, number) in explanations.iter_mut().zip(&numbers).take(question.tries) {
+    for (one, number) in explanations.iter_mut().zip(&numbers).take(tries) {
         let alike = Wakeups::of(log, |_, comm| comm == &*one.task.comm);
-        let late = Late { run: &run.result, one, nth: wakeups.nth_of_its_task(*number), alike: &alike };
+        let late = Late { run: &run.result, one, nth: wakeups.nth_of_its_task(*number), alike: &alike, log };
         one.remedies = Some(remedies(experiment, &late));
     }
     let mut blamed = Blamed::default();
     if question.blame {
-        (0..wakeups.len()).for_each(|number| blamed.add(&wakeups.explain(number, meaning)));
+        (0..wakeups.len()).for_each(|number| blamed.add(&wakeups.account(number, meaning)));
     }
     Ok(WhyResult {
         schema: WhySchema,
@@ -102,15 +108,27 @@ pub(crate) fn explain(
         wakeups: wakeups.len() as u64,
         explanations,
         blame: blamed.finish(),
-        notes: run.result.notes.clone(),
+        notes: run.result.notes.iter().cloned().chain(verdicts).collect(),
     })
+}
+
+/// How far explanations of a replay hold for its recording.
+fn verdict(replay: &ReplayFidelity) -> String {
+    let far = match replay.verdict.latency.grade {
+        Grade::Good | Grade::Fair => "",
+        Grade::Poor | Grade::Unknown => {
+            "; what made a task late there, and what would help, may not be so in the recording, and is not \
+             tried unless it is asked for"
+        }
+    };
+    format!("the replay of {} is {}{far}", replay.trace, replay.verdict.sentence)
 }
 
 /// What the latencies of these tasks, or of all, are due to in a run.
 pub(crate) fn late_by(log: &schema::Log, tasks: &[TaskSelector]) -> Vec<LateBy> {
     let wakeups = Wakeups::of(log, |pid, comm| is_meant(tasks, pid.0.unsigned_abs(), comm));
     let mut blamed = Blamed::default();
-    (0..wakeups.len()).for_each(|number| blamed.add(&wakeups.explain(number, meaning)));
+    (0..wakeups.len()).for_each(|number| blamed.add(&wakeups.account(number, meaning)));
     let of = |Blame { victim, rows, .. }: Blame| {
         rows.into_iter().map(move |row| LateBy {
             victim: victim.to_string(),

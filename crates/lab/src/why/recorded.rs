@@ -6,7 +6,7 @@ use crate::inspect::{self, Inspection, OpenedTrace};
 use crate::loads::is_recording;
 use crate::sources::Sources;
 use machine::Window;
-use report::numbers::many;
+use report::numbers::{duration_ns, many};
 use report::why::Blamed;
 use scheduler::Nanos;
 use schema::WhySchema;
@@ -96,7 +96,12 @@ pub(crate) fn explain(
         wakeups: count,
         explanations: numbers.into_iter().map(|number| waits.explain(number)).collect(),
         blame: blamed.finish(),
-        notes: behind_end.iter().cloned().chain(notes(trace, waits.lacks())).collect(),
+        notes: behind_end
+            .iter()
+            .cloned()
+            .chain(notes(trace, waits.lacks()))
+            .chain(limits(&waits, meant))
+            .collect(),
     })
 }
 
@@ -146,6 +151,24 @@ fn all_are_there(tasks: &[TaskSelector], waits: &RecordedWaits<'_>) -> Result<()
         }
     };
     Err(Error::NotInRecording { whom: whom.clone(), nearest })
+}
+
+/// Who behaves as under a limit that the recording does not name.
+fn limits(waits: &RecordedWaits<'_>, meant: impl Fn(Pid, &str) -> bool) -> Vec<String> {
+    let tasks = waits.tasks();
+    let comm = |pid: &Pid| tasks.get(pid).and_then(|comms| comms.iter().next_back()).copied();
+    let told = waits.suspected_limits().into_iter().filter_map(|limit| {
+        let comm = comm(&limit.pid).filter(|comm| meant(limit.pid, comm))?;
+        Some(format!(
+            "{comm} ({}) seems to be throttled by a limit of its group (cpu.max) that the recording does not \
+             name: {} waits end {} after each other, each after about {} of CPU time, whoever else runs",
+            limit.pid,
+            limit.waits,
+            duration_ns(limit.period_ns),
+            duration_ns(limit.quota_ns),
+        ))
+    });
+    told.collect()
 }
 
 /// What the recording does not tell, and which events would.

@@ -11,7 +11,7 @@ use crate::cpusets::divide;
 use crate::group::{GroupSpec, QuotaSpec};
 use crate::outcome::{Outcome, RunError, TaskOrigin, TaskOutcome};
 use crate::rng::{Purpose, Rng};
-use crate::setup::{FIRST_PID, Setup, Spawn, TimedPolicy};
+use crate::setup::{FIRST_PID, Setup, Spawn, TimedChange};
 use crate::snapshot::SnapshotPlan;
 use crate::spec::{IdleMonitor, MachineSpec};
 use crate::step::Step;
@@ -59,8 +59,8 @@ pub struct RunOptions {
     pub settings: Vec<TimedSetting>,
     /// Other seeds in the middle of the run.
     pub redraws: Vec<Redraw>,
-    /// Changes of tasks' policies.
-    pub policies: Vec<TimedPolicy>,
+    /// What somebody outside changes.
+    pub changes: Vec<TimedChange>,
     /// Moments to keep.
     pub snapshots: SnapshotPlan,
     /// A stretch to measure by itself.
@@ -76,7 +76,7 @@ impl Default for RunOptions {
             check: false,
             settings: Vec::new(),
             redraws: Vec::new(),
-            policies: Vec::new(),
+            changes: Vec::new(),
             snapshots: SnapshotPlan::default(),
             window: None,
         }
@@ -146,7 +146,7 @@ impl Machine {
                 kthread_wakes: wakes,
                 settings: options.settings.iter().map(|s| s.setting.clone()).collect(),
                 redraws: options.redraws.iter().map(|redraw| redraw.seed).collect(),
-                policies: options.policies.clone(),
+                changes: options.changes.iter().map(|timed| timed.change).collect(),
             },
         };
         for mutex in &sim.user.mutexes.specs {
@@ -301,8 +301,8 @@ impl Sim {
         for (index, redraw) in options.redraws.iter().enumerate() {
             self.hw().at(redraw.at, OneShot::Redraw(index as u32));
         }
-        for (index, change) in options.policies.iter().enumerate() {
-            self.hw().at(change.at, OneShot::Policy(index as u32));
+        for (index, change) in options.changes.iter().enumerate() {
+            self.hw().at(change.at, OneShot::Change(index as u32));
         }
         for at in &options.snapshots.at {
             self.hw().at(*at, OneShot::Snapshot);

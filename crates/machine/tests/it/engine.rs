@@ -1,11 +1,12 @@
 //! The engine by situation: what tasks do to each other and to time, on machines whose costs are known.
 
 use machine::{
-    Arrival, Backoff, Behaviour, ChannelId, ChannelSpec, Env, ForkKind, Machine, MachineSpec, MutexKind,
-    Outcome, Outside, RunError, RunOptions, Setup, Step, TaskOutcome, TaskSpec, Tracing,
+    Arrival, Backoff, Behaviour, ChannelId, ChannelSpec, Env, FIRST_PID, ForkKind, Machine, MachineSpec,
+    MutexKind, Outcome, Outside, OutsideChange, RunError, RunOptions, Setup, Step, TaskOutcome, TaskSpec,
+    TimedChange, Tracing,
 };
 use scheduler::registry::Config;
-use scheduler::{CpuId, CpuMask, Nanos, Nice, Policy, RtPriority, Topology};
+use scheduler::{CpuId, CpuMask, Nanos, Nice, Pid, Policy, RtPriority, Topology};
 use schema::{LogEvent, LogInterrupt, LogPrevState};
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -49,6 +50,30 @@ pub(crate) fn us(n: u64) -> Nanos {
 /// A machine on which nothing costs time.
 pub(crate) fn ideal(cpus: usize) -> MachineSpec {
     MachineSpec::ideal(Topology::flat(cpus))
+}
+
+/// Two tasks share CPU 0; somebody moves one of them after 10 ms, and back after 20.
+#[test]
+fn affinities_that_somebody_changes() {
+    let mut setup = Setup::new(2);
+    let cpus = |cpu| Some(CpuMask::single(CpuId(cpu)));
+    let on_0 = |comm| {
+        let (spec, clock) = script(comm, [Step::Compute(ms(15))]);
+        (TaskSpec { cpus: cpus(0), policy: fifo(10), ..spec }, clock)
+    };
+    let ((first, first_clock), (second, second_clock)) = (on_0("first"), on_0("second"));
+    setup.spawn(Nanos::ZERO, first);
+    setup.spawn(Nanos::ZERO, second);
+    let to = |at, cpu| TimedChange {
+        at,
+        change: OutsideChange::Cpus { pid: Pid(FIRST_PID + 1), cpus: CpuMask::single(CpuId(cpu)) },
+    };
+    let changes = vec![to(ms(10), 1), to(ms(20), 0)];
+    let options = RunOptions { changes, check: true, ..RunOptions::default() };
+    run_with(ideal(2), "6.1", setup, options).expect("it runs");
+    // The second one has CPU 1 from 10 ms on, and goes on behind the first, which is through then.
+    let end = |clock: &Clock| clock.borrow().last().copied();
+    assert_eq!((end(&first_clock), end(&second_clock)), (Some(ms(15)), Some(ms(25))));
 }
 
 pub(crate) fn run_with(

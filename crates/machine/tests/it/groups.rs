@@ -5,8 +5,8 @@
 
 use crate::engine::{ideal, ms, us};
 use machine::{
-    Behaviour, ChannelSpec, Env, GroupSpec, LoneStep, Machine, Outcome, QuotaOutcome, QuotaSpec, RunError,
-    RunOptions, Setup, Step, TaskSpec,
+    Behaviour, ChannelSpec, Env, GroupSpec, LoneStep, Machine, Outcome, OutsideChange, QuotaOutcome,
+    QuotaSpec, RunError, RunOptions, Setup, Step, TaskSpec, TimedChange,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -312,6 +312,29 @@ fn a_hog_gets_its_quota() {
         let QuotaOutcome { nr_periods, nr_throttled, throttled, .. } = ran.quota("g");
         assert!((29..=31).contains(&nr_periods) && nr_periods - nr_throttled <= 1, "{:?}", ran.quota("g"));
         assert_near("throttled", throttled.0 as f64 / ran.length.0 as f64, 0.797, 0.01);
+    }
+}
+
+/// A hog with 20 of 100 ms gets another limit after a second; in the next one it has what that gives.
+#[test]
+fn a_limit_that_somebody_changes_counts_from_then_on() {
+    let ran = |kernel, to: QuotaSpec| {
+        let mut load = Load::new(2);
+        let g = load.limited("g", GroupId::ROOT, quota(ms(20), ms(100)));
+        load.task(g, on(1, hog("h")));
+        let change = OutsideChange::Limit { group: g, quota: to.quota, burst: to.burst };
+        let (at, duration) = (Nanos::from_millis(1_050), ms(2_050));
+        let changes = vec![TimedChange { at, change }];
+        let ran =
+            load.run_with(kernel, RunOptions { duration, check: true, changes, ..RunOptions::default() });
+        // Eleven periods have begun before, of which each may end a tick late.
+        (ran.share("h") * duration.0 as f64 - ms(220).0 as f64) / 1e9
+    };
+    for kernel in KERNELS {
+        // 50 ms at once, then ten times.
+        assert_near(kernel, ran(kernel, quota(ms(50), ms(100))), 0.55, 0.015);
+        // All of a CPU: the debt of the throttled queue is paid at once.
+        assert_near(kernel, ran(kernel, quota(ms(400), ms(100))), 1.0, 0.015);
     }
 }
 

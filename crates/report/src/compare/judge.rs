@@ -5,7 +5,7 @@ use schema::{Measurement, Metric};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::measure;
+use super::extract::{count_absent_causes, measure};
 use crate::stats::{MeanDifference, benjamini_hochberg, mean, nine_digits, paired_ratio};
 use schema::RunResult;
 
@@ -15,8 +15,9 @@ pub fn variant(
     base: &[&RunResult],
     variant: &[&RunResult],
 ) -> VariantComparison {
-    let base: Vec<Vec<Measurement>> = base.iter().map(|run| measure(run)).collect();
-    let variant: Vec<Vec<Measurement>> = variant.iter().map(|run| measure(run)).collect();
+    let mut base: Vec<Vec<Measurement>> = base.iter().map(|run| measure(run)).collect();
+    let mut variant: Vec<Vec<Measurement>> = variant.iter().map(|run| measure(run)).collect();
+    count_absent_causes(&mut base.iter_mut().chain(&mut variant).collect::<Vec<_>>());
     let exact = base.len() > 1 && all_equal(&base) && all_equal(&variant);
     let (base_keys, variant_keys) = (keys(&base), keys(&variant));
 

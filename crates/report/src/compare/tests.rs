@@ -216,3 +216,34 @@ fn runs_that_cannot_be_paired_are_refused() {
     check(&arm("a", &three), &[arm("b", &two)], missing);
     check(&arm("b", &two), &[arm("a", &three)], missing);
 }
+
+/// A cause of lateness that a run lacks took no time there, whichever of the two runs it is.
+#[test]
+fn a_cause_that_a_run_lacks_counts_as_nothing() {
+    let late_by = |due_to: &str, total_ns| schema::why::LateBy {
+        victim: "cyclictest".to_owned(),
+        due_to: due_to.to_owned(),
+        times: 1,
+        total_ns,
+    };
+    let base = runs(6, |run, seed| {
+        run.late_by = vec![late_by("hog runs (fair)", 1_000 + seed)];
+        run.late_by.extend((seed == 3).then(|| late_by("switch", 600)));
+    });
+    let variant = runs(6, |run, seed| {
+        run.late_by = if seed == 6 { Vec::new() } else { vec![late_by("wakeup path", 50)] };
+    });
+    let comparison = against(&base, &variant);
+    let of = |cause: &str| {
+        let found = metric(&comparison, &format!("late_by.cyclictest.{cause}"));
+        (found.pairs, found.base, found.variant)
+    };
+    assert_eq!(of("hog runs (fair)"), (6, 1_003.5, 0.0));
+    assert_eq!(of("switch"), (6, 100.0, 0.0));
+    let (pairs, base, variant) = of("wakeup path");
+    assert_eq!((pairs, base), (6, 0.0));
+    assert!((variant - 250.0 / 6.0).abs() < 1e-6, "{variant}");
+    assert!(comparison.variants[0].only_in_base.iter().all(|key| !key.starts_with("late_by")));
+    let hog = metric(&comparison, "late_by.cyclictest.hog runs (fair)");
+    assert_eq!(hog.verdict, Verdict::Changed);
+}

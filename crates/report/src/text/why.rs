@@ -4,9 +4,10 @@ use super::Rows;
 use super::head::labelled;
 use super::paragraph::{cut, fit, wrap};
 use super::table::{Align, Table};
-use super::why_recorded;
+use super::{why_choices, why_recorded};
 use crate::naming::{interrupts, locks};
 use crate::numbers::{duration_ns, many, moment};
+use crate::why::due_to;
 use schema::why::{
     Blame, BlameRow, Budget, Cause, Due, Explanation, HeldMutex, IrqsOffPath, LateBy, Precedence, Remedies,
     RemedyCost, WhyResult, WhyStretch, WhyTask,
@@ -73,18 +74,12 @@ fn explanation(number: usize, one: &Explanation, rows: Rows) -> String {
         Rows::Folded if one.stretches.len() > FOLDED => longest(&one.stretches),
         _ => (0..one.stretches.len()).collect(),
     };
-    let (mut rest, mut left_out) = (0, 0);
-    for (place, stretch) in one.stretches.iter().enumerate() {
-        if shown.contains(&place) {
-            table.row(row(*due_at, stretch));
-        } else {
-            rest += stretch.length().0;
-            left_out += 1;
-        }
+    for place in &shown {
+        table.row(row(*due_at, &one.stretches[*place]));
     }
-    if left_out > 0 {
-        let why = format!("({left_out} shorter {})", if left_out == 1 { "stretch" } else { "stretches" });
-        table.row([String::new(), exact(Nanos(rest)), String::new(), why]);
+    let left_out = (0..one.stretches.len()).filter(|place| !shown.contains(place));
+    for [takes, why] in by_culprit(left_out.map(|place| &one.stretches[place])) {
+        table.row([String::new(), takes, String::new(), why]);
     }
     table.row([String::new(), exact(*latency), String::new(), "in all".to_owned()]);
     for stretch in &one.afterwards {
@@ -92,7 +87,8 @@ fn explanation(number: usize, one: &Explanation, rows: Rows) -> String {
     }
     let remedies = one.remedies.as_ref().map_or(String::new(), remedies);
     let recorded = one.recorded.as_ref().map_or(String::new(), |told| why_recorded::told(told));
-    format!("{}{}{recorded}{remedies}", wrap(&what, "", "   "), table.render())
+    let choices = why_choices::choices(one, rows);
+    format!("{}{}{choices}{recorded}{remedies}", wrap(&what, "", "   "), table.render())
 }
 
 /// Places of those that take longest.
@@ -100,6 +96,38 @@ fn longest(stretches: &[WhyStretch]) -> BTreeSet<usize> {
     let mut places: Vec<usize> = (0..stretches.len()).collect();
     places.sort_by_key(|place| std::cmp::Reverse(stretches[*place].length()));
     places.into_iter().take(FOLDED).collect()
+}
+
+/// So many culprits are named of the stretches that are not shown one by one.
+const CULPRITS: usize = 8;
+
+/// What stretches take together, a row for each culprit: the one that takes most first.
+fn by_culprit<'s>(stretches: impl Iterator<Item = &'s WhyStretch>) -> Vec<[String; 2]> {
+    #[derive(Default, Clone, Copy)]
+    struct Sum {
+        times: u64,
+        takes: u64,
+    }
+    let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
+    for stretch in stretches {
+        let sum = sums.entry(due_to(&stretch.cause)).or_default();
+        *sum = Sum { times: sum.times + 1, takes: sum.takes + stretch.length().0 };
+    }
+    let mut sums: Vec<(String, Sum)> = sums.into_iter().collect();
+    // Stable: of equal ones the first by name.
+    sums.sort_by_key(|(_, sum)| std::cmp::Reverse(sum.takes));
+    let rarer = sums.split_off(CULPRITS.min(sums.len()));
+    let row = |times: u64, takes: u64, what: &str| {
+        let stretches = many(times, "shorter stretch");
+        [exact(Nanos(takes)), format!("({stretches}: {what})")]
+    };
+    let mut rows: Vec<[String; 2]> = sums.iter().map(|(what, sum)| row(sum.times, sum.takes, what)).collect();
+    if !rarer.is_empty() {
+        let in_all = |of: fn(&Sum) -> u64| rarer.iter().map(|(_, sum)| of(sum)).sum();
+        let others = many(rarer.len() as u64, "other cause");
+        rows.push(row(in_all(|sum| sum.times), in_all(|sum| sum.takes), &others));
+    }
+    rows
 }
 
 /// How long whoever runs has had the CPU before the stretch begins, if it began before.
@@ -114,6 +142,14 @@ fn already(stretch: &WhyStretch) -> String {
 
 fn row(due_at: Nanos, stretch: &WhyStretch) -> [String; 4] {
     let mut why = cause(&stretch.cause) + &already(stretch);
+    for share in &stretch.shares {
+        why += &match &share.cause {
+            Cause::Sibling { cpu, task } => {
+                format!("; {} less without {} on CPU {cpu}, in the same core", exact(share.length), who(task))
+            }
+            other => format!("; {} less without this: {}", exact(share.length), cause(other)),
+        };
+    }
     if !stretch.decisions.is_empty() {
         let names: Vec<&str> = stretch.decisions.iter().map(|decision| decision.reason).collect();
         why += &format!(" ({})", names.join(", "));
@@ -244,7 +280,7 @@ pub(super) fn late_by(all: &[LateBy], rows: Rows) -> String {
 }
 
 /// To the nanosecond, in microseconds.
-fn exact(time: Nanos) -> String {
+pub(super) fn exact(time: Nanos) -> String {
     let (us, ns) = (time.0 / 1_000, time.0 % 1_000);
     if us == 0 { format!("{ns}ns") } else { format!("{us}.{ns:03}us") }
 }
@@ -340,6 +376,7 @@ pub(crate) fn cause(cause: &Cause) -> String {
             format!("then its first work takes longer: what the caches have lost since CPU {from}")
         }
         Cause::CacheRefill { from: None } => "then its first work takes longer: cold caches".to_owned(),
+        Cause::Sibling { cpu, task } => format!("{} runs on CPU {cpu}, of the same core", who(task)),
         Cause::Handler { handler } => why_recorded::handler(handler),
         Cause::NotRecorded {} => "not recorded".to_owned(),
     }
@@ -350,5 +387,57 @@ fn of_mutex(held: &HeldMutex) -> String {
     match &held.owner {
         Some(owner) => format!("mutex {} of {}{boosted}", held.mutex, who(owner)),
         None => format!("mutex {}, which is being handed over", held.mutex),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use schema::{CpuId, Pid};
+
+    /// Thirty long stretches, and short ones of two culprits between them.
+    #[test]
+    fn shorter_stretches_are_summed_up_by_culprit() {
+        let hog = |pid| WhyTask { pid: Pid(pid), comm: "hog".into(), prio: Prio(120) };
+        let runs = |pid, since| Cause::Running { task: hog(pid), since, precedence: Precedence::Fair };
+        let mut at = 0;
+        let mut stretch = |length: u64, cause: fn(Nanos) -> Cause| {
+            let from = Nanos(at);
+            at += length;
+            let (to, cpu, cause) = (Nanos(at), Some(CpuId(0)), cause(from));
+            WhyStretch::new(from, to, cpu, cause)
+        };
+        let mut stretches: Vec<WhyStretch> = Vec::new();
+        for _ in 0..FOLDED {
+            stretches.push(stretch(1_000_000, |_| Cause::IdleExit {}));
+            stretches.push(stretch(10, |_| Cause::Switch {}));
+        }
+        let short = [stretch(300, |_| Cause::Softirq {}), stretch(200, |_| Cause::Softirq {})];
+        stretches.extend(short);
+        let shown = longest(&stretches);
+        let left_out = (0..stretches.len()).filter(|place| !shown.contains(place));
+        let rows = by_culprit(left_out.map(|place| &stretches[place]));
+        let told = |takes: &str, why: &str| [takes.to_owned(), why.to_owned()];
+        let expected = [
+            told("500ns", "(2 shorter stretches: soft interrupt)"),
+            told("240ns", "(24 shorter stretches: switch)"),
+        ];
+        assert_eq!(rows, expected);
+        // Whichever of the tasks of a name it is, and since whenever.
+        let of_two: Vec<WhyStretch> =
+            (0..2).map(|n| WhyStretch::new(Nanos(n), Nanos(n + 1), None, runs(n as i32, Nanos(n)))).collect();
+        let rows = by_culprit(of_two.iter());
+        assert_eq!(rows, [told("2ns", "(2 shorter stretches: hog runs (fair))")]);
+        // One stretch of each of eleven causes: the three of which least comes stand together.
+        let many_causes: Vec<WhyStretch> = (1..=11_u64)
+            .map(|n| {
+                let waker = WhyTask { comm: format!("w{n}").into(), ..hog(1) };
+                WhyStretch::new(Nanos(0), Nanos(n), None, Cause::WakerWaits { waker })
+            })
+            .collect();
+        let rows = by_culprit(many_causes.iter());
+        assert_eq!(rows.len(), CULPRITS + 1);
+        assert_eq!(rows[0], told("11ns", "(1 shorter stretch: waker w11 waits)"));
+        assert_eq!(rows[CULPRITS], told("6ns", "(3 shorter stretches: 3 other causes)"));
     }
 }

@@ -30,8 +30,12 @@ impl Blamed {
     pub fn add(&mut self, one: &Explanation) {
         let victim = self.victims.entry(one.task.comm.clone()).or_default();
         victim.tasks.insert(one.task.pid);
-        let parts = one.stretches.iter().map(|stretch| (victim.number(&stretch.cause), stretch.length()));
-        let parts = parts.collect();
+        let mut parts = Vec::new();
+        for stretch in &one.stretches {
+            parts.push((victim.number(&stretch.cause), stretch.own_length()));
+            let shares = stretch.shares.iter();
+            parts.extend(shares.map(|share| (victim.number(&share.cause), share.length)));
+        }
         victim.wakeups.push((one.latency, parts));
     }
 
@@ -145,6 +149,7 @@ pub fn due_to(cause: &Cause) -> String {
         Cause::Idle {} => "idle CPU".to_owned(),
         Cause::Switch {} => "switch".to_owned(),
         Cause::CacheRefill { .. } => "cache refill".to_owned(),
+        Cause::Sibling { task, .. } => format!("{} on another thread of the core", task.comm),
         Cause::Handler { handler: Handler { context, name } } => match context {
             HandlerContext::Hardirq => format!("interrupt: {name}"),
             HandlerContext::Softirq => format!("soft interrupt: {name}"),

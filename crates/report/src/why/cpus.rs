@@ -64,6 +64,16 @@ pub(super) struct Piece<T> {
     pub is: T,
 }
 
+/// A time in which a task executes beside a busy hardware thread of its core.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slowed {
+    pub from: Nanos,
+    pub to: Nanos,
+    /// So much less would have been enough.
+    pub lost: Nanos,
+    pub sibling: CpuId,
+}
+
 /// One CPU.
 #[derive(Debug)]
 pub(super) struct Cpu {
@@ -74,6 +84,7 @@ pub(super) struct Cpu {
     kicks: Vec<Nanos>,
     /// When it began to choose.
     choices: Vec<Nanos>,
+    slowed: Vec<Slowed>,
     /// Raised, and not yet served.
     pending: VecDeque<(LogInterrupt, Nanos)>,
     serves: Option<Served>,
@@ -88,6 +99,7 @@ impl Cpu {
             runs: vec![Since { from: Nanos(0), is: idle }],
             kicks: Vec::new(),
             choices: Vec::new(),
+            slowed: Vec::new(),
             pending: VecDeque::new(),
             serves: None,
             in_softirq: false,
@@ -141,6 +153,9 @@ impl Cpu {
                 self.turns(now, Doing::Softirq);
             }
             LogEvent::SoftirqExit {} => self.in_softirq = false,
+            LogEvent::SlowedBySibling { since, lost, sibling } => {
+                self.slowed.push(Slowed { from: *since, to: now, lost: *lost, sibling: *sibling });
+            }
             LogEvent::LockWait { lock, since, holder, waiters } => {
                 let before = self.now();
                 let (lock, holder, waiters, since) = (*lock, *holder, *waiters, *since);
@@ -211,6 +226,17 @@ impl Cpu {
     /// Who has it from one time to another.
     pub fn runs(&self, from: Nanos, to: Nanos) -> Vec<Piece<Runs>> {
         pieces(&self.runs, from, to)
+    }
+
+    /// What its tasks lose to its siblings from one time to another: of what begins or ends outside, the
+    /// share of the time that is inside.
+    pub fn slowed(&self, from: Nanos, to: Nanos) -> impl Iterator<Item = Slowed> + '_ {
+        let first = self.slowed.partition_point(|one| one.to <= from);
+        self.slowed[first..].iter().take_while(move |one| one.from < to).map(move |one| {
+            let inside = Slowed { from: one.from.max(from), to: one.to.min(to), ..*one };
+            let lost = u128::from(one.lost.0) * u128::from(inside.to.0 - inside.from.0);
+            Slowed { lost: Nanos((lost / u128::from(one.to.0 - one.from.0)) as u64), ..inside }
+        })
     }
 
     /// Whether a request to look at its queue is on the way at this time: it arrives before the CPU chooses

@@ -1,9 +1,10 @@
 //! Cuts the ways of a wakeup where a CPU begins something else, and names the cause of each piece.
 
-use super::cpus::{Doing, Piece, Runs, asks_to_look};
+use super::course::{Course, Stopped};
+use super::cpus::{Doing, Piece, Runs, Slowed, asks_to_look};
 use super::mutexes;
-use super::wakeups::{Along, Course, Decided, Stopped, Wakeup};
-use schema::why::{Cause, IrqsOffPath, Precedence, WhyDecision, WhyStretch, WhyTask};
+use super::wakeup::{Along, Decided, Wakeup};
+use schema::why::{Cause, IrqsOffPath, Precedence, WhyDecision, WhyShare, WhyStretch, WhyTask};
 use schema::{CpuId, LogInterrupt, LogIpi, Nanos, Pid, Prio};
 
 /// A wakeup in pieces.
@@ -22,6 +23,7 @@ impl Cut<'_> {
             cut.along(from, way.to, way.along);
             from = way.to;
         }
+        cut.shares();
         cut.decisions(meaning);
         cut.stretches
     }
@@ -172,7 +174,28 @@ impl Cut<'_> {
         }
         match self.stretches.last_mut() {
             Some(last) if last.cause == cause && last.cpu == cpu => last.to = to,
-            _ => self.stretches.push(WhyStretch { from, to, cpu, cause, decisions: Vec::new() }),
+            _ => self.stretches.push(WhyStretch::new(from, to, cpu, cause)),
+        }
+    }
+
+    /// While another hardware thread of the core is busy, whoever executes takes longer.
+    fn shares(&mut self) {
+        for stretch in &mut self.stretches {
+            let depends = matches!(
+                stretch.cause,
+                Cause::Running { .. } | Cause::Mutex { .. } | Cause::WakePath {} | Cause::WakerWaits { .. }
+            );
+            let Some(cpu) = stretch.cpu.filter(|_| depends) else { continue };
+            for Slowed { from, lost, sibling, .. } in self.course.cpu(cpu).slowed(stretch.from, stretch.to) {
+                let busy = self.course.cpu(sibling).runs_at(from);
+                let task = WhyTask { prio: busy.prio, ..self.course.who(busy.pid, busy.since) };
+                let cause = Cause::Sibling { cpu: sibling, task };
+                match stretch.shares.iter_mut().find(|share| share.cause == cause) {
+                    _ if lost == Nanos(0) => {}
+                    Some(share) => share.length.0 += lost.0,
+                    None => stretch.shares.push(WhyShare { cause, length: lost }),
+                }
+            }
         }
     }
 
@@ -181,7 +204,8 @@ impl Cut<'_> {
         let Some(last) = self.stretches.len().checked_sub(1) else { return };
         for Decided { at, reason } in self.wakeup.decisions.iter().copied() {
             let place = self.stretches.partition_point(|stretch| stretch.to <= at);
-            let decision = WhyDecision { at, reason, meaning: meaning(reason) };
+            let (meaning, alternatives) = (meaning(reason), Vec::new());
+            let decision = WhyDecision { at, reason, meaning, alternatives, more_alternatives: 0 };
             self.stretches[place.min(last)].decisions.push(decision);
         }
     }
@@ -200,7 +224,7 @@ impl Course {
 }
 
 /// Why a task of one priority that runs goes before a task of another that waits, if it does.
-fn precedence(runs: Prio, waits: Prio) -> Option<Precedence> {
+pub(super) fn precedence(runs: Prio, waits: Prio) -> Option<Precedence> {
     let class = |prio: Prio| match prio.0 {
         ..0 => 0,
         0..100 => 1,

@@ -57,7 +57,7 @@ impl CauseKind {
             | Cause::HandOver { .. } => CauseKind::WakeupPath,
             Cause::LockWait { .. } => CauseKind::KernelLocks,
             Cause::Mutex { .. } => CauseKind::Mutexes,
-            Cause::Running { .. } => CauseKind::OthersRun,
+            Cause::Running { .. } | Cause::Sibling { .. } => CauseKind::OthersRun,
             Cause::Throttled { .. } => CauseKind::Throttled,
             Cause::IdleExit {} | Cause::Idle {} => CauseKind::Idle,
             Cause::Switch {} | Cause::CacheRefill { .. } => CauseKind::Switch,

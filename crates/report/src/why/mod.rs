@@ -1,26 +1,31 @@
 //! Why tasks were late, from the log of a run alone: each wakeup from what should have brought it to the
 //! task's first instruction, in stretches that add up.
 //!
-//! 1. `wakeups` reads the log once: what each CPU does (`cpus`) and where each task is (`tasks`) at
-//!    each time, and the ways that each wakeup takes: its timer, an interrupt, the waker's path, the queue of
-//!    a CPU.
+//! 1. `reader` reads the log once into a `course`: what each CPU does (`cpus`) and where each task is
+//!    (`tasks`) at each time, and the ways that each `wakeup` takes: its timer, an interrupt, the waker's
+//!    path, the queue of a CPU.
 //! 2. `cut` cuts the ways of one wakeup where the CPU that it depends on begins something else, and names
 //!    the cause of each piece.
 
+mod alternatives;
+mod begun;
 mod blame;
+mod course;
 mod cpus;
 mod cut;
 mod kind;
 mod mutexes;
+mod reader;
 mod tasks;
-mod wakeups;
+mod wakeup;
 
 pub use blame::{Blamed, due_to};
+use course::Course;
 use cut::Cut;
 pub use kind::CauseKind;
 use schema::why::{Cause, Due, Explanation, WhyStretch, Woken};
 use schema::{Log, Nanos, Pid};
-use wakeups::{Course, Wakeup, Wants};
+use wakeup::{Wakeup, Wants};
 
 /// The wakeups of a log.
 #[derive(Debug)]
@@ -32,7 +37,7 @@ impl Wakeups {
     /// Of the tasks that are `meant`, by pid and command name at that time.
     #[must_use]
     pub fn of(log: &Log, meant: impl Fn(Pid, &str) -> bool) -> Wakeups {
-        Wakeups { course: Course::of(log, &meant) }
+        Wakeups { course: reader::read(log, &meant) }
     }
 
     /// How many there are, each of which has come to its first instruction.
@@ -98,9 +103,18 @@ impl Wakeups {
         Nanos(wakeup.first.0 - wakeup.due_at.0)
     }
 
-    /// Explains one, by its number. `meaning` says what a decision means, by its name.
+    /// Explains one, by its number, with the alternatives that the scheduler had. `meaning` says what a
+    /// decision means, by its name.
     #[must_use]
     pub fn explain(&self, number: usize, meaning: impl Fn(&str) -> &'static str) -> Explanation {
+        let mut one = self.account(number, meaning);
+        alternatives::add(&self.course, &self.course.wakeups[number], &mut one.stretches);
+        one
+    }
+
+    /// The same without alternatives: all that the sums over many wakeups need.
+    #[must_use]
+    pub fn account(&self, number: usize, meaning: impl Fn(&str) -> &'static str) -> Explanation {
         let (course, wakeup) = (&self.course, &self.course.wakeups[number]);
         let who = |pid| course.who(pid, wakeup.waking);
         let due = match wakeup.due {
@@ -111,12 +125,9 @@ impl Wakeups {
             Wants::Start(parent) => Due::Start { parent: who(parent) },
             Wants::Nothing => Due::Unknown {},
         };
-        let refill = wakeup.refill.map(|refill| WhyStretch {
-            from: wakeup.first,
-            to: Nanos(wakeup.first.0 + refill.cost.0),
-            cpu: Some(wakeup.cpu),
-            cause: Cause::CacheRefill { from: refill.from },
-            decisions: Vec::new(),
+        let refill = wakeup.refill.map(|refill| {
+            let (first, cause) = (wakeup.first, Cause::CacheRefill { from: refill.from });
+            WhyStretch::new(first, Nanos(first.0 + refill.cost.0), Some(wakeup.cpu), cause)
         });
         Explanation {
             task: course.who(wakeup.pid, wakeup.waking),

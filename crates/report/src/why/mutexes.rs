@@ -1,9 +1,9 @@
 //! Who has a mutex while somebody waits for it.
 
+use super::course::Course;
 use super::cpus::{Piece, Since, pieces};
 use super::cut::Cut;
 use super::tasks::Place;
-use super::wakeups::Course;
 use schema::why::{Cause, HeldMutex, WhyTask};
 use schema::{CpuId, Nanos, Pid};
 

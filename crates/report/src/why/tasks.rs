@@ -1,7 +1,7 @@
 //! Where each task is at each time, what it is called, and which mutexes it has.
 
+use super::course::Stopped;
 use super::cpus::{Piece, Since, at, pieces};
-use super::wakeups::Stopped;
 use schema::why::Budget;
 use schema::{CpuId, LogPrevState, LogRecord, Nanos, Prio};
 
@@ -16,6 +16,16 @@ pub(super) enum Place {
     WantsMutex(u32),
     /// It sleeps for something else, or is not there.
     Sleeps,
+}
+
+impl Place {
+    /// Where it runs, or waits to.
+    fn cpu(self) -> Option<CpuId> {
+        match self {
+            Place::Runs(cpu) | Place::Waits(cpu) => Some(cpu),
+            Place::WantsMutex(_) | Place::Sleeps => None,
+        }
+    }
 }
 
 /// What a task does to a mutex.
@@ -33,6 +43,8 @@ pub(super) struct Task {
     places: Vec<Since<Place>>,
     prios: Vec<Since<Prio>>,
     boosted: Vec<Since<bool>>,
+    /// The CPUs that it may use; all, before there is one.
+    allowed: Vec<(Nanos, Box<[CpuId]>)>,
     /// Since when its deadline budget keeps it away, and no longer does.
     pub throttled: Vec<Since<bool>>,
     pub steps: Steps,
@@ -81,6 +93,29 @@ impl Task {
 
     pub fn place(&self) -> Place {
         self.places.last().map_or(Place::Sleeps, |since| since.is)
+    }
+
+    pub fn may_use(&mut self, now: Nanos, cpus: &[CpuId]) {
+        self.allowed.push((now, cpus.into()));
+    }
+
+    /// Whether it may use a CPU then.
+    pub fn is_allowed_on(&self, time: Nanos, cpu: CpuId) -> bool {
+        let next = self.allowed.partition_point(|(from, _)| *from <= time);
+        next.checked_sub(1).is_none_or(|last| self.allowed[last].1.contains(&cpu))
+    }
+
+    /// Where it is, or comes next, from a time on: on which CPU, or in whose queue.
+    pub fn comes_to(&self, time: Nanos) -> Option<CpuId> {
+        let next = self.places.partition_point(|since| since.from < time);
+        self.places[next..].iter().find_map(|since| since.is.cpu())
+    }
+
+    /// The queue in which it waits then, and since when.
+    pub fn waits_at(&self, time: Nanos) -> Option<Since<CpuId>> {
+        let place = at(&self.places, time)?;
+        let Place::Waits(cpu) = place.is else { return None };
+        Some(Since { from: place.from, is: cpu })
     }
 
     pub fn has_prio(&mut self, now: Nanos, is: Prio) {

@@ -40,7 +40,8 @@ pub struct Args {
     #[arg(long, value_name = "TIME", value_parser = time)]
     at: Option<Nanos>,
     /// Of so many of them try what would have helped: the run again, with one related setting or priority
-    /// changed from just before the moment on [default: 1; of a recording nothing is tried].
+    /// changed from just before the moment on [default: 1; of a recording nothing is tried, nor of a replay
+    /// that is far from its recording in latencies].
     #[arg(long, value_name = "N")]
     tries: Option<u32>,
     /// Of a recording also explain waits that began when the task was preempted.
@@ -78,7 +79,7 @@ pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> 
     let question = Question {
         worst: args.worst as usize,
         at: args.at,
-        tries: args.tries.unwrap_or(1) as usize,
+        tries: args.tries.map(|tries| tries as usize),
         blame: args.blame || args.plot.is_some(),
     };
     let files = Beside::open(args, &meant.files)?;

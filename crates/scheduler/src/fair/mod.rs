@@ -135,7 +135,7 @@ pub(crate) use discipline::{
 pub(crate) use eevdf::{Sums, finish_delayed_dequeue, requeue_delayed_entity, set_custom_slice};
 pub(crate) use hierarchy::Living;
 pub(crate) use hierarchy::bandwidth::{GroupTimer, comes_to_compete, group_timer, is_hidden, park, parked};
-pub use hierarchy::bandwidth::{parks_on_return, unthrottle_called};
+pub use hierarchy::bandwidth::{parks_on_return, set_limit, unthrottle_called};
 pub(crate) use hrtick::{hrtick, hrtick_clear, hrtick_start};
 pub(crate) use queue::{
     Dequeued, check_preempt_wakeup, choose, dequeue_task, enqueue_task, pick_next_task, put_prev_task,

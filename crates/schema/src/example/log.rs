@@ -104,6 +104,8 @@ fn events() -> Vec<LogEvent> {
         IrqEnter { idle_exit: Some(Nanos(900)) },
         Executes {},
         CacheRefill { from: Some(cpu), cost: Nanos(1_500) },
+        CpusAllowed { of, cpus: [CpuId(0), cpu].into() },
+        SlowedBySibling { since, lost: Nanos(380), sibling: cpu },
         Setting { setting: "NO_RT_PUSH_IPI".into() },
     ];
     events.extend(locks.map(|lock| LockWait { lock, since, holder: cpu, waiters: 1 }));

@@ -134,13 +134,28 @@ fn causes() -> Vec<Cause> {
         Cause::CacheRefill { from: Some(CpuId(0)) },
         Cause::Handler { handler: handler(HandlerContext::Hardirq, "virtio1-req.0, irq 24") },
         Cause::NotRecorded {},
+        sibling(),
+    ]
+}
+
+fn sibling() -> Cause {
+    Cause::Sibling { cpu: CpuId(2), task: task(1_002, "hog", 120) }
+}
+
+fn alternatives() -> Vec<WhyAlternative> {
+    let runs = Some(task(1_001, "hog", 120));
+    vec![
+        WhyAlternative::Cpu { cpu: CpuId(0), allowed: true, runs, precedence: Some(Precedence::Fair) },
+        WhyAlternative::Task { task: task(1_002, "hog", 120), since: Nanos(800) },
     ]
 }
 
 /// One of a hundred nanoseconds.
 fn stretch(from: Nanos, cause: Cause) -> WhyStretch {
-    let decisions = vec![WhyDecision { at: from, reason: "wake_stay", meaning: "It stays." }];
-    WhyStretch { from, to: Nanos(from.0 + 100), cpu: Some(CpuId(1)), cause, decisions }
+    let (reason, meaning, alternatives) = ("wake_stay", "It stays.", alternatives());
+    let decisions = vec![WhyDecision { at: from, reason, meaning, alternatives, more_alternatives: 3 }];
+    let shares = vec![WhyShare { cause: sibling(), length: Nanos(38) }];
+    WhyStretch { from, to: Nanos(from.0 + 100), cpu: Some(CpuId(1)), cause, shares, decisions }
 }
 
 /// Each behind the one before.

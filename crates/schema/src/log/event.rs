@@ -209,9 +209,29 @@ pub enum LogEvent {
         #[serde(rename = "cost_ns")]
         cost: Nanos,
     },
+    /// A task may use these CPUs and no others from now on; without such a record it may use all.
+    CpusAllowed {
+        /// Which task.
+        of: Pid,
+        /// The CPUs.
+        cpus: Box<[CpuId]>,
+    },
+    /// The task has executed for a while beside a busy hardware thread of its core, and is not as far as it
+    /// would be without that.
+    SlowedBySibling {
+        /// Since when, nanoseconds since the start of the run; until the time of this record.
+        #[serde(rename = "since_ns")]
+        since: Nanos,
+        /// So much less of this time would have been enough, nanoseconds.
+        #[serde(rename = "lost_ns")]
+        lost: Nanos,
+        /// The CPU that is the busy hardware thread; the first one, if there are several.
+        sibling: CpuId,
+    },
     /// A setting of the scheduler changes, or somebody outside changes a task.
     Setting {
-        /// What changes, as `--set` takes it; of a task: `policy of PID: fifo:50`.
+        /// What changes, as `--set` takes it; of a task: `policy of PID: fifo:50`, `cpus of PID: 0-3`; of a
+        /// task group, by its place among them: `limit of group 1: 20000000 ns, burst 0 ns`.
         setting: Box<str>,
     },
 }

@@ -97,6 +97,13 @@ pub enum Cause {
         #[serde(skip_serializing_if = "Option::is_none")]
         from: Option<CpuId>,
     },
+    /// Another hardware thread of the core is busy, and takes its share of it.
+    Sibling {
+        /// The CPU that is that thread.
+        cpu: CpuId,
+        /// The task that runs there.
+        task: WhyTask,
+    },
     /// The CPU serves an interrupt, hard or soft, as a recording names it.
     Handler {
         /// Which.

@@ -1,6 +1,6 @@
 //! One wakeup, from what should have brought it to the task's first instruction.
 
-use super::{Cause, Handler, Remedies, WhyRecorded};
+use super::{Cause, Handler, Precedence, Remedies, WhyRecorded};
 use crate::{CpuId, LogInterrupt, Nanos, Pid, Prio};
 use serde::Serialize;
 
@@ -128,16 +128,43 @@ pub struct WhyStretch {
     pub cpu: Option<CpuId>,
     /// Why the task does not execute meanwhile.
     pub cause: Cause,
+    /// What makes it longer than its cause alone would: parts of its length, wherever in it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shares: Vec<WhyShare>,
     /// What the scheduler decided about the task in this time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<WhyDecision>,
 }
 
+/// A part of a stretch that has a cause of its own.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct WhyShare {
+    /// Which.
+    pub cause: Cause,
+    /// How long the stretch would not be without it, nanoseconds.
+    #[serde(rename = "length_ns")]
+    pub length: Nanos,
+}
+
 impl WhyStretch {
+    /// One with nothing but a cause.
+    #[must_use]
+    pub fn new(from: Nanos, to: Nanos, cpu: Option<CpuId>, cause: Cause) -> WhyStretch {
+        WhyStretch { from, to, cpu, cause, shares: Vec::new(), decisions: Vec::new() }
+    }
+
     /// How long it is, nanoseconds.
     #[must_use]
     pub fn length(&self) -> Nanos {
         Nanos(self.to.0.saturating_sub(self.from.0))
+    }
+
+    /// How much of that is due to its cause alone, nanoseconds.
+    #[must_use]
+    pub fn own_length(&self) -> Nanos {
+        let others: u64 = self.shares.iter().map(|share| share.length.0).sum();
+        Nanos(self.length().0.saturating_sub(others))
     }
 }
 
@@ -152,4 +179,44 @@ pub struct WhyDecision {
     pub reason: &'static str,
     /// What it means, in a sentence.
     pub meaning: &'static str,
+    /// What else there was to decide for: CPUs where it is decided where the task goes, tasks where it is
+    /// decided who runs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub alternatives: Vec<WhyAlternative>,
+    /// How many more there were.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub more_alternatives: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// What else the scheduler could have decided for. JSON tells the kinds apart by the field `kind`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum WhyAlternative {
+    /// Another CPU than the one that it was decided for.
+    Cpu {
+        /// Which.
+        cpu: CpuId,
+        /// Whether the task may use it.
+        allowed: bool,
+        /// Who had it then; absent if it idled.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        runs: Option<WhyTask>,
+        /// Why that one goes before the task; absent if it does not.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        precedence: Option<Precedence>,
+    },
+    /// Another task that waited for the CPU.
+    Task {
+        /// Which.
+        task: WhyTask,
+        /// Since when, nanoseconds.
+        #[serde(rename = "since_ns")]
+        since: Nanos,
+    },
 }

@@ -8,7 +8,7 @@ mod remedy;
 
 pub use blame::{Blame, BlameRow, LateBy};
 pub use cause::{Budget, Cause, Handler, HandlerContext, HeldMutex, IrqsOffPath, Precedence};
-pub use explanation::{Due, Explanation, WhyDecision, WhyStretch, WhyTask, Woken};
+pub use explanation::{Due, Explanation, WhyAlternative, WhyDecision, WhyShare, WhyStretch, WhyTask, Woken};
 pub use recorded::{WhyLeft, WhyOrigin, WhyRecorded, WhyWaker};
 pub use remedy::{Remedies, Remedy, RemedyCost};
 

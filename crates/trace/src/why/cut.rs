@@ -9,7 +9,7 @@ use schema::why::{Budget, Cause, Precedence, WhyStretch};
 
 /// From what should have ended the wait to the switch, without a gap.
 pub fn stretches(of: &RecordedWaits<'_>, wait: &Wait) -> Vec<WhyStretch> {
-    let mut cut = Cut { of, wait, at_ns: wait.due_ns(), stretches: Vec::new() };
+    let mut cut = Cut { of, wait, at_ns: wait.due_ns(), stopped: None, stretches: Vec::new() };
     if wait.began == Began::Unseen {
         cut.until(wait.first_ns, None, Cause::NotRecorded {});
         return cut.stretches;
@@ -25,6 +25,8 @@ struct Cut<'a> {
     wait: &'a Wait,
     /// So far it is told.
     at_ns: u64,
+    /// The budget that it has used up, once a choice has shown that.
+    stopped: Option<Budget>,
     stretches: Vec<WhyStretch>,
 }
 
@@ -78,17 +80,23 @@ impl Cut<'_> {
 
     /// In the queue of one CPU.
     fn queue(&mut self, queue: Queue, to_ns: u64) {
+        self.stopped = None;
         for (mark, to_ns) in self.pieces(queue.cpu, to_ns) {
             let cause = self.cause(queue, &mark);
             self.until(to_ns, Some(queue.cpu), cause);
         }
     }
 
-    fn cause(&self, queue: Queue, mark: &Mark) -> Cause {
+    fn cause(&mut self, queue: Queue, mark: &Mark) -> Cause {
         if let Some(handled) = mark.handled {
             return Cause::Handler { handler: handled.named(&self.of.trace.strings) };
         }
-        if let Some(budget) = self.used_up(queue, mark) {
+        if mark.base == Base::Unknown {
+            return Cause::NotRecorded {};
+        }
+        // Until it runs, or somebody who goes before it, it has got no more.
+        self.stopped = self.used_up(queue, mark).or(self.stopped.take().filter(|_| self.is_lower(mark)));
+        if let Some(budget) = self.stopped.clone() {
             return Cause::Throttled { budget, until: None };
         }
         match mark.base {
@@ -134,6 +142,16 @@ impl Cut<'_> {
         })
     }
 
+    /// Whether whoever has a CPU, however it came there, would not have it before the task.
+    fn is_lower(&self, mark: &Mark) -> bool {
+        let class = match mark.base {
+            Base::Task(task) => Class::of(task.prio),
+            Base::Idle => Class::Idle,
+            Base::Unknown => return false,
+        };
+        class > Class::of(self.wait.task.prio)
+    }
+
     /// The group with a limit that the task is in, if the recorder wrote it down.
     fn limited_group(&self) -> Option<Box<str>> {
         let trace = self.of.trace;
@@ -162,7 +180,7 @@ impl Cut<'_> {
         self.at_ns = to_ns;
         match self.stretches.last_mut() {
             Some(last) if last.cause == cause && last.cpu == cpu => last.to = to,
-            _ => self.stretches.push(WhyStretch { from, to, cpu, cause, decisions: Vec::new() }),
+            _ => self.stretches.push(WhyStretch::new(from, to, cpu, cause)),
         }
     }
 }

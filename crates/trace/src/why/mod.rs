@@ -4,6 +4,7 @@
 //! 1. [`course`] reads the events once: what each CPU does ([`cpus`]), and each wait with its places.
 //! 2. [`cut`] cuts one wait where its CPU begins something else, and names the cause of each piece.
 //! 3. [`wakers`] follows who woke the waker.
+//! 4. [`limits`] finds tasks that behave as if they had a limit.
 //!
 //! What an explanation says is evidence, not inference, with one step: a CPU that chooses the idle task, or
 //! one of a lower class, while a task is in its queue may not choose that task, so its budget is used up. The
@@ -13,6 +14,7 @@ mod course;
 mod cpus;
 mod cut;
 mod handlers;
+mod limits;
 mod wait;
 mod wakers;
 
@@ -20,6 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{Pid, Trace};
 use course::Course;
+pub use limits::SuspectedLimit;
 use schema::why::{Due, Explanation, WhyLeft, WhyRecorded, WhyTask, Woken};
 use schema::{CpuId, Nanos, Prio};
 use wait::{Began, Left, Wait, Waker};
@@ -70,6 +73,12 @@ impl<'t> RecordedWaits<'t> {
     #[must_use]
     pub fn lacks(&self) -> RecordedLacks {
         self.course.lacks
+    }
+
+    /// Limits of CPU time that the recording does not name, and that nothing else explains, by pid.
+    #[must_use]
+    pub fn suspected_limits(&self) -> Vec<SuspectedLimit> {
+        limits::suspected(&self.course.waits)
     }
 
     /// Numbers of the waits that are meant, of the tasks that are: by pid and command name at that time.

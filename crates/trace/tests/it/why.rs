@@ -343,6 +343,79 @@ fn all_waits_of_recordings_add_up() {
     }
 }
 
+/// What `cpu.max` the set-up had; and that nobody else seems to have one, however tasks share a CPU.
+#[test]
+fn limits_that_the_gaps_tell() {
+    let ms = 1_000_000;
+    let trace = read(&fixture("bw-1hog.perf-script.txt.gz")).expect("a trace");
+    let limits = RecordedWaits::of(&trace).suspected_limits();
+    let [limit] = &limits[..] else { panic!("one task has one: {limits:?}") };
+    // 20 of 100 ms, by a tick of 4 ms.
+    assert_eq!(limit.pid, Pid(16_113));
+    assert!(limit.quota_ns.abs_diff(20 * ms) < 4 * ms, "{limit:?}");
+    assert!(limit.period_ns.abs_diff(100 * ms) < 4 * ms, "{limit:?}");
+    for name in [
+        "shares-3.perf-script.txt.gz",
+        "fair-server.perf-script.txt.gz",
+        "mix-nice.dat",
+        "mix-rr.dat",
+        "mix-rtover.dat",
+        "make4.perf.data.gz",
+        "wl-2cpu-make10.perf.data.gz",
+        "pgsql-16.perf.data.gz",
+        "hackbench-pipe.perf.data.gz",
+    ] {
+        let trace = read(&fixture(name)).expect("a trace");
+        assert_eq!(RecordedWaits::of(&trace).suspected_limits(), [], "{name}");
+    }
+}
+
+/// Whoever has used up a budget, by the set-up, waits for the next period, and that is what is named.
+#[test]
+fn budgets_of_recordings() {
+    for (name, pid, budget) in [
+        ("rt-group.perf-script.txt.gz", 17_450, Budget::RealTime {}),
+        ("dl-hog.perf-script.txt.gz", 16_634, Budget::Deadline {}),
+    ] {
+        let trace = read(&fixture(name)).expect("a trace");
+        let waits = RecordedWaits::of(&trace);
+        let mut numbers = waits.numbers(WaitsMeant::Runnable, |one, _| one == Pid(pid));
+        numbers.sort_by_key(|number| std::cmp::Reverse(waits.latency_ns(*number)));
+        for number in &numbers[..3] {
+            let one = waits.explain(*number);
+            let sum = |counts: &dyn Fn(&Cause) -> bool| -> u64 {
+                let those = one.stretches.iter().filter(|stretch| counts(&stretch.cause));
+                those.map(|stretch| stretch.length().0).sum()
+            };
+            let stopped =
+                sum(&|cause| matches!(cause, Cause::Throttled { budget: used, .. } if *used == budget));
+            // Not all switches were recorded.
+            let told = sum(&|cause| *cause != Cause::NotRecorded {});
+            assert!(stopped * 20 > told * 19 && told * 2 > one.latency.0, "{name}: {one:#?}");
+        }
+    }
+}
+
+/// By its set-up nothing but processes of fork_storm keeps cyclictest, of priority 95, from its CPUs, for as
+/// long as they are in the kernel.
+#[test]
+fn the_culprit_of_a_recording_of_cyclictest() {
+    let trace = read(&fixture("cyc-smp-storm.perf.data.gz")).expect("a trace");
+    let waits = RecordedWaits::of(&trace);
+    let (mut by_storm, mut all) = (0, 0);
+    for number in waits.numbers(WaitsMeant::Wakeups, |_, comm| comm == "cyclictest") {
+        let one = waits.explain(number);
+        for stretch in one.stretches.iter().filter(|_| one.task.prio == Prio(4)) {
+            let length = stretch.length().0;
+            all += length;
+            if let Cause::Running { task, precedence: Precedence::NotPreempted, .. } = &stretch.cause {
+                by_storm += if &*task.comm == "fork_storm" { length } else { 0 };
+            }
+        }
+    }
+    assert!(all > 30_000_000 && by_storm * 100 > all * 99, "{by_storm} of {all} ns");
+}
+
 /// By its set-up f1 goes before f2 and f2 before f3: whoever lets f3 wait longest is one of the two.
 #[test]
 fn the_culprits_of_a_recording_of_known_priorities() {

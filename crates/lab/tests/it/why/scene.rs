@@ -105,6 +105,8 @@ pub fn adds_up(one: &Explanation) {
     for stretch in &one.stretches {
         assert_eq!(stretch.from, at, "a gap: {one:#?}");
         assert!(stretch.to > stretch.from, "nothing: {one:#?}");
+        let shares: u64 = stretch.shares.iter().map(|share| share.length.0).sum();
+        assert_eq!(stretch.own_length().0 + shares, stretch.length().0, "{one:#?}");
         at = stretch.to;
     }
     assert_eq!(at, one.first, "{one:#?}");

@@ -5,8 +5,8 @@ use lab::machine::{
     ChannelSpec, GroupSpec, IrqOff, MachineSpec, MutexKind, QuotaSpec, SoftirqSpec, SoftirqTally, Spread,
     Step,
 };
-use scheduler::{CpuId, CpuMask, DlParams, MutexId, Nanos, Policy};
-use schema::why::{Budget, Cause, Due, HeldMutex, IrqsOffPath, Precedence, WhyTask};
+use scheduler::{CpuId, CpuMask, DlParams, LevelKind, MutexId, Nanos, Policy, Topology, TopologyLevel};
+use schema::why::{Budget, Cause, Due, HeldMutex, IrqsOffPath, Precedence, WhyAlternative, WhyTask};
 use schema::{LogInterrupt, LogLock, Pid, Prio};
 
 fn who(number: i32, comm: &str, prio: i16) -> WhyTask {
@@ -223,6 +223,92 @@ fn what_the_caches_have_lost_comes_behind_the_latency() {
     );
 }
 
+/// machine.md M33: 10 ms of work, beside a sibling that is busy for 6 of them, take 2.28 ms more.
+fn beside_a_sibling(runs: Step, percent: u32) -> Vec<(u64, Vec<(Cause, u64)>)> {
+    let mut scene = Scene::new(2);
+    let core = TopologyLevel { kind: LevelKind::Smt, spans: [CpuMask::first_n(2)].into() };
+    scene.spec = MachineSpec::ideal(Topology::of(2, [core].into()));
+    scene.spec.speeds.smt_busy_percent = percent;
+    scene.on(0, "victim", fifo(50), sleeper(us(2_300)));
+    scene.on(0, "runs", fifo(60), [Step::SleepUntil(BEGIN), runs]);
+    scene.on(1, "beside", fifo(40), [Step::SleepUntil(us(3_300)), Step::Compute(us(3_720))]);
+    let explained = scene.explain("victim");
+    let [one] = &explained[..] else { panic!("{explained:#?}") };
+    let told = one.stretches.iter().map(|stretch| {
+        let shares = stretch.shares.iter().map(|share| (share.cause.clone(), share.length.0));
+        (stretch.length().0, shares.collect())
+    });
+    told.collect()
+}
+
+#[test]
+fn a_busy_hardware_thread_beside_whoever_runs() {
+    let beside = Cause::Sibling { cpu: schema::CpuId(1), task: who(2, "beside", 59) };
+    let slowed = beside_a_sibling(Step::Compute(ms(10)), 62);
+    assert_eq!(slowed, [(11_280_000, vec![(beside, 2_280_000)])]);
+    assert_eq!(
+        beside_a_sibling(Step::Compute(ms(10)), 100),
+        [(9_000_000, vec![])],
+        "a core that is no worse"
+    );
+    // Who only looks at the clock does so until then.
+    assert_eq!(beside_a_sibling(Step::SpinUntil(ms(10)), 62), [(7_700_000, vec![])]);
+}
+
+/// A victim that is woken while others run on all CPUs that it may use.
+#[test]
+fn what_else_the_scheduler_could_have_decided_for() {
+    let mut scene = Scene::new(4);
+    scene.settings.push("search=cpupri");
+    let to = |cpus: &[u16]| {
+        let mut mask = CpuMask::default();
+        cpus.iter().for_each(|cpu| mask.insert(CpuId(*cpu)));
+        Some(mask)
+    };
+    scene.task("victim", fifo(50), sleeper(ms(2)), |task| task.cpus = to(&[0, 1]));
+    let until_3 = || [Step::SleepUntil(BEGIN), Step::SpinUntil(ms(3))];
+    scene.on(0, "high0", fifo(80), until_3());
+    scene.on(1, "high1", fifo(70), until_3());
+    scene.on(2, "low2", fifo(10), until_3());
+    // It comes behind the victim into its queue.
+    scene.task("other", fifo(40), sleeper(us(2_100)), |task| task.cpus = to(&[0]));
+    let explained = scene.explain("victim");
+    let decisions = explained[0].stretches.iter().flat_map(|stretch| &stretch.decisions);
+    let no_lower = decisions.clone().find(|decision| decision.reason == "wake_no_lower");
+    let no_lower = no_lower.unwrap_or_else(|| panic!("{:#?}", explained[0]));
+    let at = explained[0].woken.queue.expect("in a queue").0;
+    let (other, high, prio) =
+        if at == 0 { (1, who(2, "high1", 29), 29) } else { (0, who(1, "high0", 19), 19) };
+    let cpu = |cpu, allowed, runs: Option<WhyTask>, precedence| WhyAlternative::Cpu {
+        cpu: schema::CpuId(cpu),
+        allowed,
+        runs,
+        precedence,
+    };
+    assert_eq!(high.prio.0, prio);
+    let expected = [
+        cpu(other, true, Some(high), Some(Precedence::HigherPriority)),
+        cpu(3, false, None, None),
+        cpu(2, false, Some(who(3, "low2", 89)), None),
+    ];
+    assert_eq!(no_lower.alternatives, expected, "first those that it may use");
+}
+
+/// Two wait in the queue of the victim while it is decided that it does not preempt.
+#[test]
+fn who_else_waited_while_it_was_decided_who_runs() {
+    let mut scene = Scene::new(1);
+    scene.settings.push("NO_WAKEUP_PREEMPTION");
+    scene.on(0, "victim", Policy::Normal, sleeper(us(2_200)));
+    scene.on(0, "first", Policy::Normal, sleeper(us(2_100)));
+    scene.on(0, "runs", Policy::Normal, [Step::SpinUntil(us(2_500)), Step::Exit]);
+    let explained = scene.explain("victim");
+    let mut decisions = explained[0].stretches.iter().flat_map(|stretch| &stretch.decisions);
+    let stays = decisions.find(|decision| decision.reason == "no_preempt_off").expect("it does not preempt");
+    let first = WhyAlternative::Task { task: who(1, "first", 120), since: schema::Nanos(2_100_000) };
+    assert_eq!(stays.alternatives, [first]);
+}
+
 /// A low task has a mutex, a middle one runs, a high one wants the mutex.
 fn inversion(kind: MutexKind) -> Vec<(Cause, u64)> {
     let mut scene = Scene::new(1);
@@ -349,6 +435,16 @@ fn a_task_that_is_pulled_away_from_a_higher_one() {
     // It takes 10 us to queue it, here and there.
     let expected = [(Cause::WakePath {}, 10_000), (high1, 1_990_000), (moved, 10_000)];
     assert_eq!((&causes[..], one.cpu), (&expected[..], schema::CpuId(0)));
+    let mut decisions = one.stretches.iter().flat_map(|stretch| &stretch.decisions);
+    // CPU 0 has asked CPU 1 for it.
+    let pushed = decisions.find(|decision| decision.reason == "pushed").unwrap_or_else(|| panic!("{one:#?}"));
+    let stays = WhyAlternative::Cpu {
+        cpu: schema::CpuId(1),
+        allowed: true,
+        runs: Some(who(2, "high1", 19)),
+        precedence: Some(Precedence::HigherPriority),
+    };
+    assert_eq!(pushed.alternatives, [stays], "where it was");
 }
 
 #[test]

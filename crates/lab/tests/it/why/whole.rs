@@ -3,10 +3,13 @@
 
 use super::scene::adds_up;
 use lab::workload::replay::TaskSelector;
-use lab::{Arm, Change, Experiment, Files, KernelConfig, LoadSpec, Plan, Question, compare, machine, why};
+use lab::{
+    Arm, Change, Experiment, Files, Groups, KernelConfig, LoadSpec, Plan, Question, compare, groups, machine,
+    why,
+};
 use scheduler::Nanos;
-use schema::why::{Cause, Due, Explanation, WhyResult, WhyStretch};
-use schema::{LoadResult, LogLock};
+use schema::why::{Cause, Due, Explanation, Remedies, WhyResult, WhyStretch};
+use schema::{ExperimentText, LoadResult, LogLock};
 
 fn experiment(on: &str, cpus: Option<usize>, kernel: &str, settings: &[&str], loads: &[&str]) -> Experiment {
     let files = Files::new();
@@ -65,7 +68,7 @@ fn the_herd_of_seed_001() {
     let mut herd = experiment("seed001", None, "4.0", &settings, &loads);
     herd.duration = Some(Nanos::from_millis(20));
     herd.tasks = of("cyclictest");
-    let found = ask(&herd, Question { worst: 50, tries: 1, ..Question::default() });
+    let found = ask(&herd, Question { worst: 50, tries: Some(1), ..Question::default() });
     let waits = |one: &Explanation| -> Vec<(u64, u16)> {
         let of_queue = |stretch: &WhyStretch| match stretch.cause {
             Cause::LockWait { lock: LogLock::Rq { .. }, waiters, on_behalf_of: Some(_), .. } => {
@@ -143,6 +146,65 @@ fn what_all_is_due_to_adds_up_and_is_compared() {
     let grew = "late_by.cyclictest.hog runs (fair)";
     let found = compared.variants[0].metrics.iter().find(|metric| metric.metric.key == grew);
     assert!(found.is_some_and(|metric| metric.variant > 2.0 * metric.base), "{compared:#?}");
+}
+
+/// The remedies of the worst wakeup of a task, by what is changed.
+fn remedies(of: &Experiment) -> Remedies {
+    let found = ask(of, Question { worst: 1, tries: Some(1), ..Question::default() });
+    found.explanations[0].remedies.clone().expect("asked for")
+}
+
+fn helps(remedies: &Remedies, change: &str) -> bool {
+    let found = remedies.tried.iter().find(|remedy| remedy.change == change);
+    found.unwrap_or_else(|| panic!("{change} was not tried: {remedies:#?}")).helps
+}
+
+/// Both timers wake on CPU 0, by whose affinity CPU 1 has nothing to do: to move either one helps.
+#[test]
+fn an_affinity_that_would_have_helped() {
+    let loads = ["cyclictest -t1 -a0 -p50 -i1000 -n -D 0.05", "periodic -n 1 -p 1000 -r 400 -P 80 --cpus 0"];
+    let mut bound = experiment("laptop", Some(2), "6.18.y", &[], &loads);
+    bound.tasks = of("cyclictest");
+    let found = remedies(&bound);
+    let moved: Vec<&str> = found
+        .tried
+        .iter()
+        .map(|one| one.change.as_str())
+        .filter(|change| change.contains(" on CPU"))
+        .collect();
+    assert!(moved.iter().any(|change| change.starts_with("periodic")), "{found:#?}");
+    assert!(helps(&found, moved[0]), "{found:#?}");
+}
+
+/// A group that has used up its cpu.max: more of it helps, and none; what is not related is not tried.
+#[test]
+fn a_limit_that_would_have_helped() {
+    for kernel in ["6.1", "7.1"] {
+        let mut limited =
+            experiment("laptop", Some(1), kernel, &[], &["cyclictest -t1 -i7000 -n -D 0.5", "hog"]);
+        let group = groups::group("web=cpu.max:20000/100000").expect("a group");
+        let members = ["web=cyclictest", "web=hog"].map(|member| groups::member(member).expect("a member"));
+        let (groups, members) = (vec![group], members.into());
+        let text = ExperimentText { groups, members, ..ExperimentText::default() };
+        limited.groups = Groups::of_text(&text).expect("legal");
+        limited.tasks = of("cyclictest");
+        let found = remedies(&limited);
+        assert!(helps(&found, "group web cpu.max:max"), "{kernel}: {found:#?}");
+        assert!(helps(&found, "group web cpu.max:40000/100000"), "{kernel}: {found:#?}");
+        // Nothing is left over that a burst could take along.
+        assert!(!helps(&found, "group web cpu.max.burst:20000"), "{kernel}: {found:#?}");
+    }
+}
+
+/// Real-time tasks that have used up their time, on a machine that gives them no other CPU.
+#[test]
+fn real_time_throttling_that_would_have_hurt_less() {
+    let settings = ["sched_rt_period_us=100000", "sched_rt_runtime_us=50000"];
+    let loads = ["cyclictest -t1 -p80 -i1000 -n -D 0.5", "hog -y fifo -p 50", "hog"];
+    let mut throttled = experiment("laptop", Some(1), "6.1", &settings, &loads);
+    throttled.tasks = of("cyclictest");
+    let found = remedies(&throttled);
+    assert!(helps(&found, "sched_rt_runtime_us=-1"), "{found:#?}");
 }
 
 #[test]

@@ -50,8 +50,8 @@ pub(crate) enum Irq {
     Softirq(u32),
     /// Settings changed: the queues are brought in line with them.
     Settings,
-    /// Somebody outside changes a task's policy, by index.
-    Policy(u32),
+    /// Somebody outside changes a task or a group, by index.
+    Change(u32),
     /// An interrupts-off section of this length, of this source.
     Off { source: u32, length: Nanos },
 }

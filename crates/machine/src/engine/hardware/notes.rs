@@ -154,7 +154,7 @@ impl Hw {
             Irq::Outside { channel, .. } => LogInterrupt::Message { channel: channel.0 },
             Irq::Served(channel) => LogInterrupt::Device { channel: channel.0 },
             Irq::Softirq(timer) => LogInterrupt::SoftirqTimer { timer },
-            Irq::Settings | Irq::Policy(_) => LogInterrupt::Settings {},
+            Irq::Settings | Irq::Change(_) => LogInterrupt::Settings {},
             Irq::Off { source, length } => LogInterrupt::IrqsOff { source, length: words::time(length) },
         }
     }

@@ -7,12 +7,44 @@
 use super::cpu::Mode;
 use super::hw::Hw;
 use super::pace::{Fraction, Occupant, Rate};
+use crate::engine::record::words;
 use scheduler::{CpuId, Nanos};
+use schema::LogEvent;
 
 impl Hw {
     /// How long such a piece of work takes on `cpu` as things are.
     pub fn at_pace(&self, cpu: CpuId, work: Nanos) -> Nanos {
         self.cpu(cpu).rate.get().time_for(work, Fraction::default())
+    }
+
+    /// The CPU that makes this rate of another one slower than that would be alone, if a log wants to know;
+    /// the first one, if several do.
+    #[inline]
+    pub fn slowed_by(&self, cpu: CpuId, rate: Rate) -> Option<CpuId> {
+        if rate == Rate::FULL || !self.recorder.tells_everything() {
+            None
+        } else {
+            self.busy_beside(cpu, rate)
+        }
+    }
+
+    fn busy_beside(&self, cpu: CpuId, rate: Rate) -> Option<CpuId> {
+        let is_busy = |other: &&CpuId| **other != cpu && self.cpu(**other).occupant.get() != Occupant::Idle;
+        let busy = self.paces.cores[cpu.index()].iter().find(is_busy).copied();
+        busy.filter(|_| rate != self.paces.of_idle(cpu))
+    }
+
+    /// A CPU has done so much work in a time, beside a busy sibling.
+    #[cold]
+    pub fn note_slowed(&self, cpu: CpuId, since: Nanos, time: Nanos, work: Nanos, sibling: CpuId) {
+        let lost = time.saturating_sub(self.paces.of_idle(cpu).time_for(work, Fraction::default()));
+        if time > Nanos::ZERO {
+            self.note_detail(cpu, || LogEvent::SlowedBySibling {
+                since: words::time(since),
+                lost: words::time(lost),
+                sibling: words::cpu(sibling),
+            });
+        }
     }
 
     /// `me`, whose path has come to this time, goes on with another occupant: its core executes at other

@@ -18,7 +18,7 @@ pub(crate) enum OneShot {
     /// Random numbers come from another seed, by index.
     Redraw(u32),
     /// Somebody outside changes a task's policy, by index.
-    Policy(u32),
+    Change(u32),
     /// A message from outside arrives, by index.
     Outside(u32),
     /// A timer expires that raises a soft interrupt, by index.

@@ -4,8 +4,8 @@ use super::sim::Sim;
 use crate::engine::hardware::{Irq, Mode, OneShot, Source};
 use crate::objects::ChannelId;
 use crate::outcome::RunError;
-use crate::setup::{Arrival, Outside, TimedPolicy};
-use crate::step_text::policy_text;
+use crate::setup::{Arrival, Outside};
+use crate::step_text::change_text;
 use crate::told::ToldMessage;
 use scheduler::registry::IdleTick;
 use scheduler::{Class, CpuId, Nanos, TaskId, TaskState};
@@ -131,13 +131,11 @@ impl Sim {
                 self.user.redraw(seed, &self.k);
                 None
             }
-            OneShot::Policy(index) => {
-                let TimedPolicy { pid, policy, .. } = self.surroundings.policies[index as usize];
-                let changes = || LogEvent::Setting {
-                    setting: format!("policy of {}: {}", pid.0, policy_text(policy)).into(),
-                };
+            OneShot::Change(index) => {
+                let change = self.surroundings.changes[index as usize];
+                let changes = || LogEvent::Setting { setting: change_text(change).into() };
                 self.hw().note_detail(CpuId(0), changes);
-                self.hw().raise(CpuId(0), Irq::Policy(index))
+                self.hw().raise(CpuId(0), Irq::Change(index))
             }
             OneShot::Snapshot => {
                 self.observed.snapshots.begin(self.view(), self.hw().now.get());

@@ -8,7 +8,7 @@ use crate::engine::hardware::{Fraction, Hw, Rate};
 use crate::engine::userland::{Activity, Length, Next, Rest, Resume, Slow, counters};
 use crate::outcome::RunError;
 use crate::step::Step;
-use scheduler::{Nanos, TaskId, ThisCpu};
+use scheduler::{CpuId, Nanos, TaskId, ThisCpu};
 use schema::LogEvent;
 
 /// A time during which a task executes.
@@ -21,6 +21,8 @@ pub(crate) struct Run {
     rate: Rate,
     /// What had been done of a nanosecond of it.
     done: Fraction,
+    /// The busy sibling that slows it, for the log.
+    beside: Option<CpuId>,
     /// Nothing else happens meanwhile, and the clock has moved on already. Otherwise the CPU's work slot
     /// fires at its end.
     pub is_over: bool,
@@ -86,7 +88,8 @@ impl Sim {
             hw.cpu(me.id).ready_at.set(start);
             hw.queue.set(hw.work_slot(me.id), end);
         }
-        Run { start, work, time, rate, done, is_over }
+        let beside = hw.slowed_by(me.id, rate);
+        Run { start, work, time, rate, done, beside, is_over }
     }
 
     /// It has executed to the end, or was interrupted.
@@ -127,6 +130,9 @@ impl Sim {
         cpu.busy.set(cpu.busy.get() + time);
         let (work, done) = run.rate.work_in(time, run.done);
         cpu.fraction.set(done);
+        if let Some(sibling) = run.beside {
+            self.hw().note_slowed(me.id, run.start, time, work, sibling);
+        }
         work
     }
 

@@ -5,10 +5,10 @@ use super::sim::Sim;
 use crate::engine::hardware::{Hw, Irq, Softirq};
 use crate::engine::record::words;
 use crate::engine::userland::sched_calls;
-use crate::setup::{Arrival, TimedPolicy};
+use crate::setup::{Arrival, OutsideChange};
 use crate::told::ToldMessage;
 use scheduler::dl::dl_timer;
-use scheduler::fair::{nohz_csd_func, unthrottle_called};
+use scheduler::fair::{nohz_csd_func, set_limit, unthrottle_called};
 use scheduler::fork::wake_up_new_task_on;
 use scheduler::platform::{Ipi, Platform};
 use scheduler::registry::IrqAccounting;
@@ -79,7 +79,7 @@ impl Sim {
                     self.raise_softirq(me.id, timer);
                 }
                 Irq::Settings => rt::rules_changed(me).await,
-                Irq::Policy(index) => self.policy_changes(me, index).await,
+                Irq::Change(index) => self.outside_changes(me, index).await,
                 Irq::RtPeriod => {
                     if let Some(again) = rt::sched_rt_period_timer(me).await {
                         self.hw().start_rt_period_timer(again);
@@ -162,12 +162,21 @@ impl Sim {
         wake_up_new_task_on(me, task, cpu).await;
     }
 
-    /// Somebody outside gives a task another policy, if it is there.
-    async fn policy_changes(&self, me: ThisCpu<'_, Hw>, index: u32) {
-        let TimedPolicy { pid, policy, .. } = self.surroundings.policies[index as usize];
-        let target = self.user.tasks.known(&self.k).find(|p| self.k.task(*p).pid.get() == pid);
-        if let Some(target) = target {
-            sched_calls::set_policy(self.caller(me, target), target, policy).await;
+    /// Somebody outside changes a task, if it is there, or a group, if it has a limit.
+    async fn outside_changes(&self, me: ThisCpu<'_, Hw>, index: u32) {
+        let of = |pid| self.user.tasks.known(&self.k).find(|p| self.k.task(*p).pid.get() == pid);
+        match self.surroundings.changes[index as usize] {
+            OutsideChange::Policy { pid, policy } => {
+                if let Some(p) = of(pid) {
+                    sched_calls::set_policy(self.caller(me, p), p, policy).await;
+                }
+            }
+            OutsideChange::Cpus { pid, cpus } => {
+                if let Some(p) = of(pid) {
+                    sched_calls::set_affinity_from_outside(self.caller(me, p), p, cpus).await;
+                }
+            }
+            OutsideChange::Limit { group, quota, burst } => set_limit(me, group, quota, burst).await,
         }
     }
 

@@ -6,7 +6,7 @@ use crate::engine::hardware::Hw;
 use crate::engine::observe::{Observed, View};
 use crate::engine::userland::{Caller, Userland};
 use crate::group::GroupSpec;
-use crate::setup::{Outside, TimedPolicy};
+use crate::setup::{Outside, OutsideChange};
 use crate::softirq::SoftirqSpec;
 use scheduler::{CpuId, Nanos, Scheduler, TaskId, ThisCpu};
 
@@ -38,8 +38,8 @@ pub(crate) struct Surroundings {
     pub settings: Vec<String>,
     /// Other seeds, by index.
     pub redraws: Vec<u64>,
-    /// Changes of tasks' policies, by index.
-    pub policies: Vec<TimedPolicy>,
+    /// What somebody outside changes, by index.
+    pub changes: Vec<OutsideChange>,
 }
 
 impl Sim {

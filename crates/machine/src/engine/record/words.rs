@@ -3,8 +3,13 @@
 use crate::setup::Arrival;
 use crate::told::ToldMessage;
 use scheduler::platform::{Ipi, Platform};
-use scheduler::{Event, Nanos, Prio, SwitchState, TaskId, ThisCpu, Throttled};
+use scheduler::{CpuMask, Event, Nanos, Prio, SwitchState, TaskId, ThisCpu, Throttled};
 use schema::{LogArrival, LogBudget, LogEvent, LogIpi, LogPrevState, LogTaskRef};
+
+/// The CPUs that a task may use from now on.
+pub(crate) fn cpus_allowed(of: scheduler::Pid, cpus: CpuMask) -> LogEvent {
+    LogEvent::CpusAllowed { of: pid(of), cpus: cpus.iter().map(cpu).collect() }
+}
 
 /// How the log tells an event of the scheduler.
 pub(crate) fn log_event<P: Platform>(me: ThisCpu<'_, P>, event: Event) -> LogEvent {

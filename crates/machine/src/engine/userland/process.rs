@@ -111,6 +111,10 @@ impl Processes {
         hw.recorder.has_pid(id, pid);
         let comm: Box<str> = spec.comm.as_str().into();
         hw.note(me.id, || LogEvent::Comm { of: words::pid(pid), comm: comm.clone() });
+        let allowed = k.task(id).cpus_allowed.get();
+        if !k.online.is_subset(&allowed) {
+            hw.note_detail(me.id, || words::cpus_allowed(pid, allowed));
+        }
         let timer = tasks.with_known(id, |former| former.timer).unwrap_or_else(|| {
             // No timer wakes an idle task or a stopper. Fewer slots make a lower tree of events.
             match k.task(id).class.get() {

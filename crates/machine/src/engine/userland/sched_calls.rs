@@ -2,8 +2,9 @@
 
 use super::caller::Caller;
 use super::cpuset::within_cpuset;
+use crate::engine::record::words;
 use crate::outcome::RunError;
-use scheduler::affinity::set_cpus_allowed;
+use scheduler::affinity::{set_cpus_allowed, set_cpus_allowed_nowait};
 use scheduler::dl::{NotAdmitted, fits, may_take_affinity};
 use scheduler::policy::{sched_setscheduler, set_user_nice};
 use scheduler::{CpuMask, Nice, Policy, TaskId};
@@ -28,23 +29,41 @@ pub(crate) async fn set_nice(call: Caller<'_>, target: TaskId, nice: Nice) {
 
 /// sched_setaffinity.
 pub(crate) async fn set_affinity(call: Caller<'_>, target: TaskId, cpus: CpuMask) {
+    if let Some(allowed) = may_use(call, target, cpus) {
+        set_cpus_allowed(call.me, target, allowed).await;
+    }
+}
+
+/// The same by an interrupt.
+pub(crate) async fn set_affinity_from_outside(call: Caller<'_>, target: TaskId, cpus: CpuMask) {
+    if let Some(allowed) = may_use(call, target, cpus) {
+        set_cpus_allowed_nowait(call.me, target, allowed).await;
+    }
+}
+
+/// The CPUs that a task gets of those that are asked for; `None` where the kernel refuses.
+fn may_use(call: Caller<'_>, target: TaskId, cpus: CpuMask) -> Option<CpuMask> {
     let k = call.me.k;
     if cpus.and(&k.online).is_empty() {
         let target = Caller { p: target, ..call };
-        return target.fail(|pid, comm| RunError::EmptyAffinity { pid, comm, asked: cpus, cpus: k.cpus() });
+        target.fail(|pid, comm| RunError::EmptyAffinity { pid, comm, asked: cpus, cpus: k.cpus() });
+        return None;
     }
     let allowed = match within_cpuset(k, k.task(target).se.group.get(), cpus) {
         Ok(allowed) => allowed,
         Err(of_set) => {
             let target = Caller { p: target, ..call };
             let outside = |pid, comm| RunError::OutsideCpuset { pid, comm, asked: cpus.into(), cpus: of_set };
-            return target.fail(outside);
+            target.fail(outside);
+            return None;
         }
     };
     if let Err(why) = may_take_affinity(k, k.task(target), allowed) {
-        return Caller { p: target, ..call }.refused(why);
+        Caller { p: target, ..call }.refused(why);
+        return None;
     }
-    set_cpus_allowed(call.me, target, allowed).await;
+    call.hw().note_detail(call.me.id, || words::cpus_allowed(k.task(target).pid.get(), allowed));
+    Some(allowed)
 }
 
 /// Whether the caller, who is about to run for the first time, may have the policy that it was made with; if

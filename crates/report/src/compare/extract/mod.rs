@@ -7,6 +7,7 @@ mod tasks;
 
 use schema::why::LateBy;
 use schema::{Better, Figure, Figures, Fold, Measurement, RunResult};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// All figures of a run that can be compared. Runs of the same loads give the same list, except for figures
 /// that a run may lack (the time of a load that did not finish) and for tasks that only one of them has.
@@ -28,8 +29,23 @@ pub fn measure(run: &RunResult) -> Vec<Measurement> {
 /// What latencies are due to.
 fn late_by(run: &RunResult, figures: &mut Figures) {
     for LateBy { victim, due_to, total_ns, .. } in &run.late_by {
-        figures.group(&format!("late_by.{victim}"), &format!("{victim} late by"));
+        figures.group(&format!("{LATE_BY}{victim}"), &format!("{victim} late by"));
         figures.nanos(due_to, due_to, Better::Lower, *total_ns);
+    }
+}
+
+/// So begin the keys of what latencies are due to.
+const LATE_BY: &str = "late_by.";
+
+/// A cause that one run has and another has not took no time in that other one: it gets a figure of 0 there.
+pub(super) fn count_absent_causes(runs: &mut [&mut Vec<Measurement>]) {
+    let is_cause = |figure: &&Measurement| figure.metric.key.starts_with(LATE_BY);
+    let all = runs.iter().flat_map(|run| run.iter().filter(is_cause));
+    let causes: BTreeMap<String, Measurement> =
+        all.map(|figure| (figure.metric.key.clone(), Measurement { value: 0, ..figure.clone() })).collect();
+    for run in runs {
+        let there: BTreeSet<String> = run.iter().map(|figure| figure.metric.key.clone()).collect();
+        run.extend(causes.values().filter(|figure| !there.contains(&figure.metric.key)).cloned());
     }
 }
 

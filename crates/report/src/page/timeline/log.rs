@@ -109,7 +109,9 @@ fn tell<'m>(builder: &mut Builder, record: &LogRecord, meaning: &impl Fn(&str) -
         | LogEvent::Schedule {}
         | LogEvent::IrqEnter { .. }
         | LogEvent::Executes {}
-        | LogEvent::CacheRefill { .. } => {}
+        | LogEvent::CacheRefill { .. }
+        | LogEvent::CpusAllowed { .. }
+        | LogEvent::SlowedBySibling { .. } => {}
     }
 }
 

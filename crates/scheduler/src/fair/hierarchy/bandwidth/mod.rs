@@ -20,8 +20,8 @@ mod throttle;
 mod timer;
 
 pub use pool::{BandwidthCounts, Pool, QueueBandwidth, QuotaParams};
-pub use timer::unthrottle_called;
 pub(crate) use timer::{GroupTimer, group_timer};
+pub use timer::{set_limit, unthrottle_called};
 
 pub(in crate::fair) use charge::{account, front_is_frozen, has_left, stops_at_enqueue, stops_at_pick};
 pub(in crate::fair) use park::leave as leave_parked;

@@ -134,6 +134,14 @@ impl Pool {
 }
 
 impl Pool {
+    /// There is to be so much in each period, and is now: it counts as filled.
+    pub(super) fn change(&self, quota: Nanos, burst: Nanos) {
+        self.params.set(QuotaParams { quota, burst, ..self.params.get() });
+        self.runtime.set(quota);
+        self.at_refill.set(quota);
+        self.period.set(self.period.get() + 1);
+    }
+
     /// Periods are so short that their timer does not come to its end: period, quota and burst double, as
     /// long as the period stays below [`LONGEST_PERIOD`].
     pub(super) fn double(&self) {

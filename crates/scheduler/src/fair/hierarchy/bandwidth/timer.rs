@@ -103,6 +103,15 @@ async fn period_ends<P: Platform>(me: ThisCpu<'_, P>, group: GroupId, pool: &Poo
     dl::arm_group_timer(me, next, group, GroupTimer::Period);
 }
 
+/// The limit of a group changes that has one: what is left is as much as the new one gives, and throttled
+/// queues go on with it (tg_set_cfs_bandwidth). The period goes on as it was.
+pub async fn set_limit<P: Platform>(me: ThisCpu<'_, P>, group: GroupId, quota: Nanos, burst: Nanos) {
+    if let Some(pool) = me.k.groups.get(group).pool.as_ref() {
+        pool.change(quota, burst);
+        distribute(me, group, pool).await;
+    }
+}
+
 /// Throttled queues, the oldest first, get what brings them just out of debt, until the pool is empty.
 async fn distribute<P: Platform>(me: ThisCpu<'_, P>, group: GroupId, pool: &Pool) {
     let of = me.k.groups.get(group);

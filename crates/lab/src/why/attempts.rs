@@ -1,0 +1,183 @@
+//! What is worth a try against a latency, by its causes: settings, priorities, affinities, limits of groups.
+
+use super::placement::Placement;
+use super::remedies::Late;
+use crate::experiment::Experiment;
+use crate::groups::FIRST_BURSTS;
+use machine::{OutsideChange, policy_text};
+use scheduler::{CpuMask, GroupId, Nanos, Pid, Policy, RtPriority};
+use schema::why::{Budget, Cause, IrqsOffPath, Precedence, WhyTask};
+use schema::{GroupLimit, LogInterrupt, LogIpi, RunResult};
+
+/// Something that is changed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Attempt {
+    Setting(String),
+    /// By somebody outside; in words.
+    Outside {
+        change: OutsideChange,
+        words: String,
+    },
+}
+
+impl Attempt {
+    fn policy(whose: &WhyTask, policy: Policy) -> Attempt {
+        let change = OutsideChange::Policy { pid: Pid(whose.pid.0), policy };
+        Attempt::Outside { change, words: format!("{} ({}) {}", whose.comm, whose.pid, policy_text(policy)) }
+    }
+
+    pub fn cpus(whose: &WhyTask, cpus: CpuMask) -> Attempt {
+        let change = OutsideChange::Cpus { pid: Pid(whose.pid.0), cpus };
+        let words = if cpus.weight() == 1 { "on CPU" } else { "on CPUs" };
+        Attempt::Outside { change, words: format!("{} ({}) {words} {cpus}", whose.comm, whose.pid) }
+    }
+
+    /// What is changed: a setting as `--set` takes it, or a step in words.
+    pub fn text(&self) -> String {
+        match self {
+            Attempt::Setting(setting) => setting.clone(),
+            Attempt::Outside { words, .. } => words.clone(),
+        }
+    }
+}
+
+/// What is worth a try, by the causes that take longest; each with why.
+pub(super) fn attempts(experiment: &Experiment, late: &Late<'_>) -> Vec<(Attempt, &'static str)> {
+    let Late { run, one, .. } = late;
+    let placement = Placement { late, cpus: experiment.machine.spec().cpus() };
+    let mut found: Vec<(Attempt, &'static str)> = Vec::new();
+    let mut stretches: Vec<_> = one.stretches.iter().collect();
+    stretches.sort_by_key(|stretch| std::cmp::Reverse(stretch.length()));
+    for stretch in stretches.iter().filter(|stretch| stretch.length().0 * 50 >= one.latency.0) {
+        let (settings, because) = against(run, &one.task, &stretch.cause);
+        let settings = settings.into_iter().map(|attempt| (attempt, because));
+        let shares = stretch.shares.iter().map(|share| &share.cause);
+        let causes = std::iter::once(&stretch.cause).chain(shares);
+        let places = causes.flat_map(|cause| placement.against(cause, stretch.cpu));
+        for (attempt, because) in settings.chain(limits(experiment, late, &stretch.cause)).chain(places) {
+            if !found.iter().any(|(known, _)| *known == attempt) {
+                found.push((attempt, because));
+            }
+        }
+    }
+    found
+}
+
+fn against(run: &RunResult, victim: &WhyTask, cause: &Cause) -> (Vec<Attempt>, &'static str) {
+    let toggled = |names: &[&str]| names.iter().filter_map(|name| toggled(run, name)).collect::<Vec<_>>();
+    let raised = |above: Option<&WhyTask>| {
+        let priority = above.map_or(1, |above| (99 - above.prio.0).clamp(0, 98) + 1);
+        let policy = RtPriority::new(priority.unsigned_abs() as u8).map(Policy::Fifo);
+        policy.map(|policy| Attempt::policy(victim, policy))
+    };
+    match cause {
+        Cause::LockWait { .. } | Cause::InterruptsOff { path: IrqsOffPath::Schedule, .. } => (
+            toggled(&["RT_PUSH_IPI", "TTWU_QUEUE", "RT_RUNTIME_SHARE"]),
+            "CPUs wait for each other's run queues.",
+        ),
+        Cause::Interrupt { irq: Some(LogInterrupt::Ipi { ipi: LogIpi::Push { .. } }) } => {
+            (toggled(&["RT_PUSH_IPI"]), "CPUs are asked to push tasks away.")
+        }
+        Cause::Running { precedence: Precedence::Fair, .. } => {
+            let mut attempts = toggled(&[
+                "WAKEUP_PREEMPT",
+                "RUN_TO_PARITY",
+                "PREEMPT_SHORT",
+                "NEXT_BUDDY",
+                "PLACE_LAG",
+                "GENTLE_FAIR_SLEEPERS",
+            ]);
+            attempts.extend(halved(
+                run,
+                &["sched_base_slice_ns", "sched_min_granularity_ns", "sched_wakeup_granularity_ns"],
+            ));
+            attempts.extend(raised(None));
+            (attempts, "Another fair task runs first.")
+        }
+        Cause::Running { precedence: Precedence::NotPreempted, .. } => {
+            (valued(run, "preempt_model", &["full", "lazy"]), "The kernel cannot be preempted there.")
+        }
+        Cause::Running { task, precedence, .. } => {
+            let mut attempts: Vec<Attempt> = Vec::new();
+            if matches!(precedence, Precedence::HigherPriority | Precedence::SamePriority)
+                || *precedence == Precedence::Class && task.prio.0 >= 0
+            {
+                attempts.extend(raised(Some(task)));
+            }
+            attempts.extend(toggled(&["RT_PUSH_IPI"]));
+            attempts.extend(valued(run, "search", &["cpupri"]));
+            (attempts, "A task that goes before it runs there.")
+        }
+        Cause::Mutex { behind: Some(behind), chain } => {
+            let owner = chain.last().and_then(|held| held.owner.clone());
+            let priority = (99 - behind.prio.0).clamp(0, 98) + 1;
+            let policy = RtPriority::new(priority.unsigned_abs() as u8).map(Policy::Fifo);
+            let attempt = owner.zip(policy).map(|(whose, policy)| Attempt::policy(&whose, policy));
+            (attempt.into_iter().collect(), "The owner of the mutex cannot run.")
+        }
+        Cause::Throttled { budget: Budget::RealTime {}, .. } => {
+            let mut attempts = vec![Attempt::Setting("sched_rt_runtime_us=-1".to_owned())];
+            attempts.extend(toggled(&["RT_RUNTIME_SHARE"]));
+            (attempts, "Real-time tasks have a budget.")
+        }
+        Cause::InFlight { .. } | Cause::Idle {} => (toggled(&["TTWU_QUEUE"]), "A CPU has to be asked."),
+        Cause::HandOver { .. } => {
+            (toggled(&["RT_PUSH_IPI", "TTWU_QUEUE"]), "The task is moved to another CPU.")
+        }
+        _ => (Vec::new(), ""),
+    }
+}
+
+/// A feature that this kernel has, the other way round.
+fn toggled(run: &RunResult, name: &str) -> Option<Attempt> {
+    let is_on = *run.kernel.features.get(name)?;
+    Some(Attempt::Setting(if is_on { format!("NO_{name}") } else { name.to_owned() }))
+}
+
+/// A rule that this kernel has, with the other values.
+fn valued(run: &RunResult, name: &str, values: &[&str]) -> Vec<Attempt> {
+    let Some(now) = run.kernel.rules.get(name) else { return Vec::new() };
+    let others = values.iter().filter(|value| **value != now.as_str());
+    others.map(|value| Attempt::Setting(format!("{name}={value}"))).collect()
+}
+
+/// Times that this kernel knows, half as long.
+fn halved(run: &RunResult, names: &[&str]) -> Vec<Attempt> {
+    let known = names.iter().filter_map(|name| Some((name, *run.kernel.tunables.get(*name)?)));
+    known
+        .filter(|(_, now)| *now > 1)
+        .map(|(name, now)| Attempt::Setting(format!("{name}={}", now / 2)))
+        .collect()
+}
+
+/// The limit of the group that has used it up: twice as much, a burst, none.
+fn limits(experiment: &Experiment, late: &Late<'_>, cause: &Cause) -> Vec<(Attempt, &'static str)> {
+    let Cause::Throttled { budget: Budget::Group { group: Some(path) }, .. } = cause else {
+        return Vec::new();
+    };
+    let groups = &late.log.head.groups;
+    let place = groups.iter().position(|group| group.path == **path);
+    let limit = late.run.groups.iter().find(|group| group.name == **path).and_then(|group| group.max);
+    let Some((place, limit)) = place.zip(limit) else { return Vec::new() };
+    let GroupLimit { quota_ns, period_ns, burst_ns } = limit;
+    let change = |quota, burst| OutsideChange::Limit {
+        group: GroupId(place as u32 + 1),
+        quota: Nanos(quota),
+        burst: Nanos(burst),
+    };
+    let us = |ns: u64| ns / 1_000;
+    let attempt = |quota, burst, words: String| {
+        let words = format!("group {path} {words}");
+        (Attempt::Outside { change: change(quota, burst), words }, "The group's limit is used up.")
+    };
+    let doubled = format!("cpu.max:{}/{}", us(2 * quota_ns), us(period_ns));
+    let mut all = vec![attempt(2 * quota_ns, burst_ns, doubled)];
+    // A pool takes over no more than what it is filled with.
+    if burst_ns < quota_ns && experiment.kernel.named().nearest_release() >= FIRST_BURSTS {
+        all.push(attempt(quota_ns, quota_ns, format!("cpu.max.burst:{}", us(quota_ns))));
+    }
+    let cpus = experiment.machine.spec().cpus() as u64;
+    // With the time of all CPUs nobody in it is throttled.
+    all.push(attempt(quota_ns.max(2 * cpus * period_ns), 0, "cpu.max:max".to_owned()));
+    all
+}
