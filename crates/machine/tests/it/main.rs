@@ -17,4 +17,5 @@ mod sections;
 mod softirq;
 mod speeds;
 mod theory;
+mod timers;
 mod windows;
