@@ -42,9 +42,9 @@ pub use snapshot::{
 };
 pub use softirq::{SOFT_LOCKUP, SoftirqCounts, SoftirqSpec, SoftirqTally};
 pub use spec::{
-    BUILTIN, Builtin, ByDistance, CacheModel, CostInfo, Costs, CpuSpeed, Distance, IdleMonitor, IrqOff,
-    KthreadNoise, MachineSpec, Noise, Operation, Origin, OriginKind, Points, SpecError, Spread, Stretch,
-    Stretches, WakeEvent, Woken,
+    BUILTIN, Builtin, ByDistance, CacheModel, ColdPath, CostInfo, Costs, CpuSpeed, Distance, IdleMonitor,
+    IrqOff, KthreadNoise, MachineSpec, Noise, Operation, Origin, OriginKind, Points, SpecError, Spread,
+    Stretch, Stretches, WakeEvent, Woken,
 };
 pub use step::{LoneStep, NotAlone, Operand, Step, ToldStep};
 pub use step_text::{OF_ANOTHER, policy_text};

@@ -30,6 +30,8 @@ pub enum Purpose {
     Stretch,
     /// When the first period of a task group's limit begins; numbered by group.
     Group,
+    /// How long a program takes to start a thread; numbered by the task's place in the setup.
+    ThreadStart,
 }
 
 /// The number of a task's stream: the task's place in the work, whatever the order in which things happen. So

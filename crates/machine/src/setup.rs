@@ -40,6 +40,9 @@ pub struct Spawn {
     pub at: Nanos,
     /// Where it starts; `None`: the fork placement of the profile, seen from CPU 0.
     pub cpu: Option<CpuId>,
+    /// Which one it is of the threads that its program starts one by one, from 0 on; `None`: nobody has to
+    /// start it.
+    pub thread: Option<u32>,
     /// What it is.
     pub spec: TaskSpec,
 }
@@ -154,8 +157,19 @@ impl Setup {
 
     /// As [`Setup::spawn`], starting on a given CPU.
     pub fn spawn_on(&mut self, at: Nanos, cpu: Option<CpuId>, spec: TaskSpec) -> (TaskId, Pid) {
+        self.add(Spawn { at, cpu, thread: None, spec })
+    }
+
+    /// Adds thread `number` of a program that starts its threads one by one from the start of the run on,
+    /// as slowly as the machine says ([`crate::Noise::thread_start`]). The threads are added in this order,
+    /// nothing in between.
+    pub fn spawn_thread(&mut self, number: u32, spec: TaskSpec) -> (TaskId, Pid) {
+        self.add(Spawn { at: Nanos::ZERO, cpu: None, thread: Some(number), spec })
+    }
+
+    fn add(&mut self, spawn: Spawn) -> (TaskId, Pid) {
         let number = self.tasks.len();
-        self.tasks.push(Spawn { at, cpu, spec });
+        self.tasks.push(spawn);
         // The idle tasks have the first ids.
         (TaskId((self.cpus + number) as u32), Pid(FIRST_PID + number as i32))
     }

@@ -13,7 +13,7 @@ use crate::outcome::{Outcome, RunError, TaskOrigin, TaskOutcome};
 use crate::rng::{Purpose, Rng};
 use crate::setup::{FIRST_PID, Setup, Spawn, TimedChange};
 use crate::snapshot::SnapshotPlan;
-use crate::spec::{IdleMonitor, MachineSpec};
+use crate::spec::{IdleMonitor, MachineSpec, Spread};
 use crate::step::Step;
 use crate::window::Window;
 use scheduler::fair::{GroupParams, QuotaParams};
@@ -109,6 +109,9 @@ impl Machine {
         let topology = spec.topology.clone();
         let Kthreads { spawns: background, wakes } = kthreads(&spec, &mut setup, options.seed);
         let mut spawns = std::mem::take(&mut setup.tasks);
+        if let Some(each) = &spec.noise.thread_start {
+            start_one_by_one(&mut spawns, each, options.seed);
+        }
         let first_kthread = spawns.len();
         spawns.extend(background);
         let groups = std::mem::take(&mut setup.groups);
@@ -207,6 +210,17 @@ impl Machine {
             outcome.aftermath = sim.hw().recorder.take_log().unwrap_or_default();
         }
         Ok(outcome)
+    }
+}
+
+/// Threads that their program starts one by one, each so much later than the one before.
+fn start_one_by_one(spawns: &mut [Spawn], each: &Spread, seed: u64) {
+    let mut last = Nanos::ZERO;
+    for (number, spawn) in (0..).zip(spawns) {
+        let Some(thread) = spawn.thread else { continue };
+        let before = if thread == 0 { Nanos::ZERO } else { last };
+        last = before + each.draw(&mut Rng::keyed(seed, Purpose::ThreadStart, number));
+        spawn.at += last;
     }
 }
 

@@ -1,6 +1,7 @@
 //! From what a machine is made, its spec: topology, costs, caches and noise, each figure with its origin.
 
 mod builtin;
+mod cold;
 mod costs;
 mod error;
 mod idle;
@@ -19,6 +20,7 @@ mod stretch;
 mod tests;
 
 pub use builtin::{BUILTIN, Builtin};
+pub use cold::ColdPath;
 pub use costs::{ByDistance, CostInfo, Costs, Distance};
 pub use error::SpecError;
 pub use idle::IdleMonitor;
@@ -43,6 +45,8 @@ pub struct MachineSpec {
     pub costs: Costs,
     /// What a cold cache costs.
     pub cache: CacheModel,
+    /// What cold caches cost the way to a woken task. `None`: that way is always warm.
+    pub cold: Option<ColdPath>,
     /// How fast its CPUs execute.
     pub speeds: Speeds,
     /// How its idle CPUs wait.
@@ -81,6 +85,7 @@ impl MachineSpec {
             topology,
             costs: Costs::default(),
             cache: CacheModel { tau: Nanos::from_millis(1), ..CacheModel::default() },
+            cold: None,
             speeds: Speeds::default(),
             idle_monitor: IdleMonitor::default(),
             stretches: Stretches::default(),

@@ -74,12 +74,28 @@ impl fmt::Display for Spread {
 pub struct Noise {
     /// How much later than programmed the interrupt of a task's timer arrives (not the tick's).
     pub timer_jitter: Option<Spread>,
+    /// How long the interrupt of a task's timer is under way to a CPU that executes tasks or idles
+    /// (machine.md 5.1). One that serves an interrupt takes it along, and so does whatever else interrupts
+    /// the CPU before it arrives: in a virtual machine it is the way out of the guest that takes so long.
+    /// In place of [`Noise::timer_jitter`], which makes each timer late by itself.
+    pub timer_delivery: Option<Spread>,
+    /// How much later than the one before a thread of a program starts that creates them one by one
+    /// (machine.md 5.7), and the first one later than the program. `None`: all at once.
+    pub thread_start: Option<Spread>,
     /// How much later a busy-wait on the clock ends ([`crate::Step::SpinUntil`]): coarse clocks, tracing.
     pub spin_overshoot: Option<Spread>,
     /// Stretches in which a CPU takes no interrupt, several sources side by side.
     pub irq_off: Vec<IrqOff>,
     /// Kernel threads of the background.
     pub kthreads: Vec<KthreadNoise>,
+}
+
+impl Noise {
+    /// How much later than programmed a task's timer interrupts a CPU that does nothing else, however the
+    /// machine says it.
+    pub fn timer_lateness(&self) -> Option<Spread> {
+        self.timer_jitter.or(self.timer_delivery)
+    }
 }
 
 /// A source of stretches with interrupts held off (interrupt handlers, drivers, the hypervisor), in which the

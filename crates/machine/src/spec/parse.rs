@@ -1,5 +1,6 @@
 //! A machine description from its TOML file.
 
+use super::cold::read_cold;
 use super::costs::{ByDistance, Costs, Distance};
 use super::error::SpecError;
 use super::idle::read_idle_monitor;
@@ -33,6 +34,7 @@ fn read_machine(root: Field<'_>) -> Result<MachineSpec, SpecError> {
         "topology",
         "costs",
         "cache",
+        "cold",
         "speed",
         "kernel",
         "noise",
@@ -49,6 +51,7 @@ fn read_machine(root: Field<'_>) -> Result<MachineSpec, SpecError> {
     let distances = layout.distances(&topology);
     let costs = read_costs(&root.required("costs")?, &distances, &mut origins)?;
     let cache = read_cache(&root.required("cache")?, &distances, &mut origins)?;
+    let cold = root.optional("cold").map(|c| read_cold(&c, &mut origins)).transpose()?;
     let speeds = root.optional("speed").map(|s| read_speed(&s, &topology, &mut origins)).transpose()?;
     let speeds = speeds.unwrap_or_default();
     let topology = topology.with_capacities(speeds.capacities());
@@ -60,6 +63,7 @@ fn read_machine(root: Field<'_>) -> Result<MachineSpec, SpecError> {
         topology,
         costs,
         cache,
+        cold,
         speeds,
         idle_monitor: idle_monitor.unwrap_or_default(),
         stretches: stretches.unwrap_or_default(),

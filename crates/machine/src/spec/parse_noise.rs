@@ -13,9 +13,22 @@ const MAX_NS: u64 = 10_000_000_000;
 const SPREAD_KEYS: [&str; 4] = ["ns", "min_ns", "max_ns", "mean_ns"];
 
 pub(super) fn read_noise(field: &Field<'_>, origins: &mut Vec<Origin>) -> Result<Noise, SpecError> {
-    let table = field.table(&["timer_jitter", "spin_overshoot", "irq_off", "kthread"])?;
+    let table = field.table(&[
+        "timer_jitter",
+        "timer_delivery",
+        "thread_start",
+        "spin_overshoot",
+        "irq_off",
+        "kthread",
+    ])?;
+    if let (Some(_), Some(delivery)) = (table.optional("timer_jitter"), table.optional("timer_delivery")) {
+        let remedy = "leave one of them out: both say how late a timer's interrupt is";
+        return Err(delivery.error("cannot stand beside timer_jitter", remedy));
+    }
     let mut noise = Noise {
         timer_jitter: read_delay(&table, "timer_jitter", origins)?,
+        timer_delivery: read_delay(&table, "timer_delivery", origins)?,
+        thread_start: read_delay(&table, "thread_start", origins)?,
         spin_overshoot: read_delay(&table, "spin_overshoot", origins)?,
         ..Noise::default()
     };

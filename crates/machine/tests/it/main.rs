@@ -17,5 +17,6 @@ mod sections;
 mod softirq;
 mod speeds;
 mod theory;
+mod timers;
 mod unequal;
 mod windows;

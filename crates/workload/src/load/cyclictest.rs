@@ -124,9 +124,10 @@ struct Options {
     /// Model: each thread starts so long after the one before, microseconds without a unit (0: all at once).
     ///
     /// The real tool creates them one by one, and without --aligned each counts its intervals from its own
-    /// start. Measured: 2.6 ms apart on the recorded machine of two CPUs.
-    #[arg(long, value_name = "TIME", default_value = "0", value_parser = micros)]
-    stagger: Nanos,
+    /// start. Without this option the machine says how long that takes (vm2: 2.6 ms, a little more or less
+    /// each time, from the seed), and where it does not, they start at once.
+    #[arg(long, value_name = "TIME", value_parser = micros)]
+    stagger: Option<Nanos>,
     /// Model: CPU time of a thread in each cycle beyond the system calls, nanoseconds without a unit (1500).
     ///
     /// Two clock readings, the statistics and their cold cache lines; assumed. Rt-class 13.3 puts the work of
@@ -265,7 +266,10 @@ impl Load for Cyclictest {
             task.policy = self.policy.policy(NAME, &format!("thread {t}"), priority)?;
             let prio = task.policy.rt_priority().map_or(0, RtPriority::get);
             task.cpus = cpus.map(|mask| CpuMask::single(nth_cpu(&mask, t)));
-            let pid = spawn_at(setup, options.stagger * u64::from(t), &task);
+            let pid = match options.stagger {
+                Some(stagger) => spawn_at(setup, stagger * u64::from(t), &task),
+                None => setup.spawn_thread(t, task.spec()).1,
+            };
             threads.push(Thread { pid, prio, interval, latency });
         }
         Ok(BuiltLoad::new(remaining, Threads { threads, series }))

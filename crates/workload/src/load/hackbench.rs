@@ -8,7 +8,7 @@ use super::command::{options, parser, usage};
 use super::error::LoadError;
 use super::progress::{Remaining, Stopwatch};
 use super::shown::seconds;
-use super::spawn::{program, spawn};
+use super::spawn::{PolicyName, program, spawn};
 use super::{BuiltLoad, Entry, Length, Load, Results};
 use crate::program::{Block, Child, Template, Times};
 use crate::units::step_nanos;
@@ -76,6 +76,9 @@ struct Options {
     /// Threads.
     #[arg(short = 'T', long, overrides_with = "process")]
     threads: bool,
+    /// SCHED_FIFO of priority 1 for main, and so for all tasks, which inherit it.
+    #[arg(short = 'F', long)]
+    fifo: bool,
     /// Model: kernel time of a send beyond the bare system call, nanoseconds without a unit (pipe 255, socket
     /// 900).
     ///
@@ -119,6 +122,15 @@ const MEASURED_BYTES: u32 = 100;
 impl Options {
     fn mode(&self) -> HackbenchMode {
         if self.threads { HackbenchMode::Thread } else { HackbenchMode::Process }
+    }
+
+    /// Its tasks run this.
+    fn template(&self, block: Block) -> Result<Template, LoadError> {
+        let mut task = Template::new(NAME, program(NAME, block)?);
+        if self.fifo {
+            task.policy = PolicyName::Fifo.policy(NAME, "main", 1)?;
+        }
+        Ok(task)
     }
 
     fn channel(&self) -> ChannelSpec {
@@ -171,24 +183,24 @@ impl Hackbench {
         let mut tasks = Vec::new();
         for channel in &channels {
             let receive = Block::new().repeat(Times::Count(all), Block::new().receive(*channel));
-            tasks.push(child(receive, shared)?);
+            tasks.push(self.child(receive, shared)?);
         }
         let round = channels.iter().fold(Block::new(), |block, channel| block.send(*channel));
         let send = Block::new().repeat(Times::Count(self.options.loops), round);
-        let sender = child(send, shared)?;
+        let sender = self.child(send, shared)?;
         tasks.extend((0..fds).map(|_| sender.clone()));
         Ok(tasks)
     }
-}
 
-fn child(work: Block, shared: &Shared) -> Result<Template, LoadError> {
-    let block = Block::new()
-        .barrier(shared.start)
-        .observe(shared.clock.clone())
-        .then(work)
-        .observe(shared.clock.clone())
-        .observe(shared.remaining.clone());
-    Ok(Template::new(NAME, program(NAME, block)?))
+    fn child(&self, work: Block, shared: &Shared) -> Result<Template, LoadError> {
+        let block = Block::new()
+            .barrier(shared.start)
+            .observe(shared.clock.clone())
+            .then(work)
+            .observe(shared.clock.clone())
+            .observe(shared.remaining.clone());
+        self.options.template(block)
+    }
 }
 
 impl Load for Hackbench {
@@ -214,7 +226,7 @@ impl Load for Hackbench {
             }
         }
         main = main.repeat(Times::Count(u64::from(tasks)), Block::new().wait_child());
-        spawn(setup, &Template::new(NAME, program(NAME, main)?));
+        spawn(setup, &self.options.template(main)?);
         let Shared { clock, remaining, .. } = shared;
         let result = Progress { options: self.options.clone(), clock, remaining: remaining.clone() };
         Ok(BuiltLoad::new(remaining, result))

@@ -56,7 +56,7 @@ impl Overhead {
         let lock = c.lock_uncontended;
         let wake = c.wakeup + c.enqueue + lock * 2;
         let interrupt = c.irq_entry + c.irq_exit;
-        let jitter = |of: fn(&Spread) -> Nanos| spec.noise.timer_jitter.as_ref().map_or(Nanos::ZERO, of);
+        let jitter = |of: fn(&Spread) -> Nanos| spec.noise.timer_lateness().as_ref().map_or(Nanos::ZERO, of);
         let timer_path = c.irq_entry + c.timer_expiry + c.wakeup;
         let held_off = |irq_off: &machine::IrqOff| {
             u64::from(irq_off.per_second_per_cpu) * (irq_off.length.mean() + interrupt).0

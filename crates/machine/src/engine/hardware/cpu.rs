@@ -1,6 +1,8 @@
 //! What the hardware of one CPU remembers: its interrupt controller and its execution unit.
 
 use super::pace::{Fraction, Occupant, Rate};
+use super::timers::{Expired, Fetched};
+use super::touched::Touched;
 use super::winners::Slot;
 use crate::objects::ChannelId;
 use crate::paths::Situation;
@@ -10,7 +12,8 @@ use crate::told::ToldMessage;
 use scheduler::platform::Ipi;
 use scheduler::{Nanos, TaskId};
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// What a CPU is doing, as far as interrupts are concerned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -103,6 +106,10 @@ pub(crate) struct CpuHw {
     pub ticks: Cell<bool>,
     /// The idle task stopped the CPU: whatever comes next has to get it out of there.
     pub halted: Cell<bool>,
+    /// When it began to idle last.
+    pub idle_since: Cell<Nanos>,
+    /// What tasks have touched here since a timer last woke one.
+    pub touched: Cell<Touched>,
     /// It serves interrupts.
     pub in_interrupt: Cell<bool>,
     /// What its soft interrupt is about.
@@ -117,6 +124,12 @@ pub(crate) struct CpuHw {
     pub pending: RefCell<VecDeque<Irq>>,
     /// What interrupts that wait have taken from the guest on their way, and will have, once they are served.
     pub stolen: Cell<Nanos>,
+    /// When the timers of tasks expire that were set here and not yet served.
+    pub timers_set: RefCell<BinaryHeap<Reverse<Nanos>>>,
+    /// Timers of tasks that have expired here, whose interrupt is under way.
+    pub timers_due: RefCell<Vec<Expired>>,
+    /// When it last served interrupts, or set its timer.
+    pub fetched: Cell<Fetched>,
     /// Messages from outside that the next tick brings.
     pub by_tick: RefCell<Vec<ToldMessage>>,
     /// The task that was last set up to execute here.
@@ -156,6 +169,8 @@ impl CpuHw {
             polling: Cell::new(false),
             ticks: Cell::new(false),
             halted: Cell::new(false),
+            idle_since: Cell::new(Nanos::ZERO),
+            touched: Cell::default(),
             in_interrupt: Cell::new(false),
             softirq: Cell::default(),
             interrupt_time: Cell::new(Nanos::ZERO),
@@ -163,6 +178,9 @@ impl CpuHw {
             softirq_list: RefCell::default(),
             pending: RefCell::default(),
             stolen: Cell::new(Nanos::ZERO),
+            timers_set: RefCell::default(),
+            timers_due: RefCell::default(),
+            fetched: Cell::default(),
             by_tick: RefCell::default(),
             seen: Cell::new(idle),
             busy: Cell::new(Nanos::ZERO),

@@ -5,6 +5,7 @@
 
 mod bare;
 mod cpu;
+mod heat;
 mod hw;
 mod interrupts;
 mod lines;
@@ -19,6 +20,9 @@ mod sharers;
 mod siblings;
 mod source;
 mod time;
+mod timer_way;
+mod timers;
+mod touched;
 mod transfers;
 mod wake_paths;
 mod winners;
@@ -28,6 +32,7 @@ pub(crate) use cpu::{Arriving, Irq, Mode, Point, Softirq};
 pub(crate) use hw::{Hw, Parts};
 pub(crate) use pace::{Fraction, Occupant, Rate};
 pub(crate) use source::{OneShot, Source};
+pub(crate) use touched::Executed;
 pub(crate) use winners::Slot;
 
 /// Forty CPUs in four nodes; nothing costs time but the transfer of cache lines.

@@ -88,6 +88,7 @@ impl Sim {
         hw.debt.set(Nanos::ZERO);
         cpu.polling.set(hw.idle_monitor.sees_writes());
         cpu.halted.set(hw.idle_monitor.sleeps());
+        cpu.idle_since.set(cpu.ready_at.get());
         hw.suspend(me.id, Mode::Interruptible).await;
         cpu.polling.set(false);
     }

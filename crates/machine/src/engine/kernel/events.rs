@@ -31,7 +31,7 @@ impl Sim {
                 (self.hw().cpu(cpu).mode.get() != Mode::Spinning).then_some(cpu)
             }
             Source::Timer(task) if self.k.task(task).state.get() == TaskState::New => self.spawn_due(task),
-            Source::Timer(task) => self.hw().raise(self.k.task(task).cpu.get(), Irq::Timer(task)),
+            Source::Timer(task) => self.timer_fires(task),
             Source::Tick(cpu) => {
                 self.hw().cpu(cpu).ticks.set(false);
                 if !self.is_idle(cpu) {
@@ -53,6 +53,17 @@ impl Sim {
             }
             Source::OneShot(place) => self.handle_one_shot(self.hw().one_shot(place)),
         }
+    }
+
+    /// A task's timer expires, or the interrupt arrives that it was fetched by.
+    #[inline]
+    fn timer_fires(&self, task: TaskId) -> Option<CpuId> {
+        let cpu = self.k.task(task).cpu.get();
+        let Some(delivery) = self.hw().spec.noise.timer_delivery else {
+            return self.hw().raise(cpu, Irq::Timer(task));
+        };
+        let slot = self.user.tasks.with(task, |t| t.timer);
+        self.hw().timer_fires(cpu, task, slot, delivery)
     }
 
     /// A task of the setup, or of the machine's background, is to start.

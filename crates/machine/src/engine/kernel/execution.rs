@@ -4,7 +4,7 @@
 
 use super::sim::Sim;
 use crate::behaviour::Env;
-use crate::engine::hardware::{Fraction, Hw, Rate};
+use crate::engine::hardware::{Executed, Fraction, Hw, Rate};
 use crate::engine::userland::{Activity, Length, Next, Rest, Resume, Slow, counters};
 use crate::outcome::RunError;
 use crate::step::Step;
@@ -97,6 +97,11 @@ impl Sim {
     pub fn executed(&self, me: ThisCpu<'_, Hw>, p: TaskId, run: Run) -> Rest {
         let ran = self.book(me, run);
         let tasks = &self.user.tasks;
+        if self.hw().spec.cold.is_some() {
+            let (working_set, activity) = tasks.with(p, |t| (t.working_set_bytes, t.activity));
+            let in_kernel = matches!(activity, Activity::Kernel { .. } | Activity::InCall(_));
+            self.hw().touches(me.id, Executed { time: ran, working_set, in_kernel });
+        }
         match tasks.with(p, |t| t.activity) {
             Activity::Compute { left } if left > ran => {
                 tasks.set_activity(p, Activity::Compute { left: left - ran });

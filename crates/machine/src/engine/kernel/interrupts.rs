@@ -15,7 +15,7 @@ use scheduler::registry::IrqAccounting;
 use scheduler::stop::migration_cpu_stop;
 use scheduler::tick::{hrtick, scheduler_tick};
 use scheduler::wakeup::{WakeFlags, sched_ttwu_pending, try_to_wake_up};
-use scheduler::{CpuId, TaskId, ThisCpu, rt};
+use scheduler::{CpuId, Nanos, TaskId, ThisCpu, rt};
 use schema::LogEvent;
 
 /// A wakeup by a timer.
@@ -24,8 +24,9 @@ const FROM_INTERRUPT: WakeFlags = WakeFlags { sync: false, interrupt: true };
 impl Sim {
     /// Serves what is pending, and what becomes pending meanwhile.
     pub async fn interrupts(&self, me: ThisCpu<'_, Hw>) {
-        let costs = &self.hw().spec.costs;
+        let (costs, from) = (&self.hw().spec.costs, self.hw().local_now());
         let idle_exit = self.hw().cpu(me.id).halted.take().then_some(costs.idle_exit);
+        let halted = idle_exit.map_or(Nanos::ZERO, |_| self.hw().has_idled(me.id));
         self.hw().note_taking(me.id, idle_exit);
         self.hw().charge_ns(idle_exit.unwrap_or_default());
         if let Some(ipi) = self.only_a_notice(me.id) {
@@ -40,16 +41,18 @@ impl Sim {
         let in_interrupt = &self.hw().cpu(me.id).in_interrupt;
         in_interrupt.set(true);
         let mut timer_fired = false;
-        loop {
-            let next = self.hw().cpu(me.id).pending.borrow_mut().pop_front();
-            let Some(irq) = next else { break };
+        while let Some(irq) = self.hw().next_pending(me.id) {
             if let Irq::Ipi(_) = irq {
                 self.hw().charge_ns(self.hw().cpu(me.id).stolen.take());
             }
             self.hw().note_served(me.id, irq);
             match irq {
                 Irq::Timer(task) => {
+                    if !timer_fired {
+                        self.hw().warms_the_way(me.id, halted);
+                    }
                     timer_fired = true;
+                    self.hw().timer_served(me.id);
                     self.hw().charge_work(costs.timer_expiry);
                     try_to_wake_up(me, task, FROM_INTERRUPT).await;
                 }
@@ -103,7 +106,12 @@ impl Sim {
             self.hw().charge_work(costs.timer_program);
         }
         self.hw().charge_work(costs.irq_exit);
+        if timer_fired && self.hw().spec.noise.timer_delivery.is_some() {
+            // A timer that expires meanwhile has its interrupt before the CPU switches to who was woken.
+            self.hw().settled(me.id).await;
+        }
         in_interrupt.set(false);
+        self.hw().was_fetched(me.id, from);
         self.measure_interrupts(me.id, true);
     }
 

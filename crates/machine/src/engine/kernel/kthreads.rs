@@ -109,7 +109,7 @@ fn kthread(noise: &KthreadNoise, cpu: Option<CpuId>, behaviour: Kthread, rng: &m
     spec.policy = noise.policy;
     spec.nice = noise.nice;
     spec.cpus = cpu.map(CpuMask::single);
-    Spawn { at, cpu, spec }
+    Spawn { at, cpu, thread: None, spec }
 }
 
 #[derive(Debug)]

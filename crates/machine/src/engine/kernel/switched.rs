@@ -31,6 +31,7 @@ impl Sim {
             cpu.fraction.set(Fraction::default());
             self.hw().occupy(me.id, self.occupant(me, curr));
         }
+        self.hw().touched_by_another(me.id);
         let busy = cpu.busy.get();
         if previous != idle {
             self.left(me.id, previous, busy);

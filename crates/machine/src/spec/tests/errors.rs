@@ -224,7 +224,7 @@ fn unknown_fields_get_the_nearest() {
         "[disk]",
         &format!(
             "{}: disk: is not known here; known are name, meaning, idle_monitor, topology, costs, cache, \
-             speed, kernel, noise",
+             cold, speed, kernel, noise",
             line_of("[cache]")
         ),
     );
@@ -321,6 +321,19 @@ fn noise_that_cannot_be() {
             "{jitter}: noise.timer_jitter: is no distribution; give ns (always the same), min_ns and max_ns \
              (uniform), or mean_ns (exponential, with or without min_ns)"
         ),
+    );
+    check(
+        "[noise.timer_jitter]",
+        "[noise.timer_delivery]\nns = 7000\norigin = \"assumed: a test\"\n[noise.timer_jitter]",
+        &format!(
+            "{jitter}: noise.timer_delivery: cannot stand beside timer_jitter; leave one of them out: both \
+             say how late a timer's interrupt is"
+        ),
+    );
+    check(
+        "[noise.timer_jitter]",
+        "[cold]\npath = { ns = 1, origin = \"assumed: a test\" }\n[noise.timer_jitter]",
+        &format!("{jitter}: cold.bytes: is missing; add it"),
     );
     let irq = line_of("per_second_per_cpu");
     check(

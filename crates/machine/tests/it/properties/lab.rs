@@ -3,9 +3,9 @@
 use super::scenario::{Op, Price, Scenario, Shape};
 use super::script::{Feeder, Script, Shared, Sink, Waker, nice, policy};
 use machine::{
-    ByDistance, ChannelSpec, CpuSpeed, ExitedTasks, GroupSpec, IrqOff, KthreadNoise, Machine, MachineSpec,
-    MutexKind, Operation, Outcome, Points, QuotaSpec, RunError, RunOptions, Setup, SnapshotPlan, SoftirqSpec,
-    SoftirqTally, Spread, Stretch, TaskSpec, TimedSetting, Tracing, Woken,
+    ByDistance, ChannelSpec, ColdPath, CpuSpeed, ExitedTasks, GroupSpec, IrqOff, KthreadNoise, Machine,
+    MachineSpec, MutexKind, Operation, Outcome, Points, QuotaSpec, RunError, RunOptions, Setup, SnapshotPlan,
+    SoftirqSpec, SoftirqTally, Spread, Stretch, TaskSpec, TimedSetting, Tracing, Woken,
 };
 use scheduler::registry::Config;
 use scheduler::{
@@ -139,6 +139,9 @@ fn machine(scenario: &Scenario) -> MachineSpec {
     spec.cache.shared_cache_lost_percent = 30;
     if scenario.price == Price::Noisy {
         disturb(&mut spec);
+        if scenario.seed.is_multiple_of(3) {
+            deliver(&mut spec);
+        }
     }
     spec
 }
@@ -175,6 +178,12 @@ fn disturb(spec: &mut MachineSpec) {
     let softirq = RtPriority::new(50).expect("1 to 99");
     noise.kthreads.push(kthread("ksoftirqd", Policy::Fifo(softirq), true));
     noise.kthreads.push(kthread("kworker", Policy::Normal, false));
+}
+
+/// As in a virtual machine: interrupts of timers have a way, and wakeups go cold.
+fn deliver(spec: &mut MachineSpec) {
+    spec.noise.timer_delivery = spec.noise.timer_jitter.take();
+    spec.cold = Some(ColdPath { path: Nanos(3_000), bytes: 1 << 19, halted: Nanos::from_millis(5) });
 }
 
 const CHANNELS: usize = 2;

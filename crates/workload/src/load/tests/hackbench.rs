@@ -64,6 +64,26 @@ fn time_runs_from_the_first_start_to_the_last_end() {
 }
 
 #[test]
+fn with_fifo_main_and_all_that_it_forks_are_real_time_tasks() {
+    let policies = |command: &str| {
+        let mut built = build(command, 2);
+        let main = built.tasks[0].spec.policy;
+        let mut policies = vec![main];
+        let mut main = built.task(0);
+        loop {
+            match main.step() {
+                Step::Fork { child, .. } => policies.push(child.policy),
+                Step::Exit => return policies,
+                _ => {}
+            }
+        }
+    };
+    let one = Policy::Fifo(RtPriority::new(1).unwrap());
+    assert_eq!(policies("hackbench -F -g 1 -f 2 -l 1"), [one; 5]);
+    assert_eq!(policies("hackbench -g 1 -f 2 -l 1"), [Policy::Normal; 5]);
+}
+
+#[test]
 fn capacities_of_pipes_and_sockets() {
     let pipe = |pages, per_page| Room::Pages { pages, per_page };
     // 40 messages of 100 bytes to a page, 16 pages; the writer goes on when a page is empty.
