@@ -9,7 +9,7 @@ const FILE: &str = r#"
 title = "Threads"
 loads = ["cyclictest -t{t} -p80 -i200 -n"]
 settings = "machine=vm2 cpus=2"
-for = "2ms"
+for = "8ms"
 seeds = 2
 metrics = ["cyclictest.worst_latency"]
 [[axis]]
@@ -47,7 +47,7 @@ fn mistakes_in_a_file_are_told() {
         ("[1, 2]", "[1, 1]", "`1` is there twice"),
         ("seeds = 2", "seeds = 0", "s.toml: `seeds` must be at least 1"),
         ("name = \"t\"", "name = \"seed\"", "leave one out"),
-        ("for = \"2ms\"", "for = \"2 parsecs\"", "s.toml: `for`: "),
+        ("for = \"8ms\"", "for = \"2 parsecs\"", "s.toml: `for`: "),
         ("title", "titel", "unknown field `titel`"),
         ("loads = [\"cyclictest -t{t} -p80 -i200 -n\"]", "loads = []", "no load"),
         ("cpus=2", "cpus=many", "cpus=many"),
