@@ -131,17 +131,17 @@ fn by_culprit<'s>(stretches: impl Iterator<Item = &'s WhyStretch>) -> Vec<[Strin
 }
 
 /// How long whoever runs has had the CPU before the stretch begins, if it began before.
-fn already(stretch: &WhyStretch) -> String {
+pub(crate) fn already(stretch: &WhyStretch, duration: impl Fn(u64) -> String) -> String {
     match stretch.cause {
         Cause::Running { since, .. } if since < stretch.from => {
-            format!(", for {} already", duration_ns(stretch.from.0 - since.0))
+            format!(", for {} already", duration(stretch.from.0 - since.0))
         }
         _ => String::new(),
     }
 }
 
 fn row(due_at: Nanos, stretch: &WhyStretch) -> [String; 4] {
-    let mut why = cause(&stretch.cause) + &already(stretch);
+    let mut why = cause(&stretch.cause) + &already(stretch, duration_ns);
     for share in &stretch.shares {
         why += &match &share.cause {
             Cause::Sibling { cpu, task } => {
@@ -183,7 +183,8 @@ fn remedies(remedies: &Remedies) -> String {
     table.row(unchanged.into_iter().chain([String::new()]));
     for remedy in &remedies.tried {
         let mark = if remedy.helps { "+ " } else { "  " };
-        let elsewhere: Vec<String> = remedy.elsewhere.iter().map(elsewhere).collect();
+        let elsewhere: Vec<String> =
+            remedy.elsewhere.iter().map(|cost| elsewhere(cost, "->", duration_ns)).collect();
         table.row([
             format!("{mark}{}", remedy.change),
             duration_ns(remedy.latency.0),
@@ -195,13 +196,14 @@ fn remedies(remedies: &Remedies) -> String {
     format!("\n{}{told}\n", table.render())
 }
 
-fn elsewhere(cost: &RemedyCost) -> String {
+/// What a remedy costs, with this arrow and these words for a number of nanoseconds.
+pub(crate) fn elsewhere(cost: &RemedyCost, arrow: &str, duration: impl Fn(u64) -> String) -> String {
     let RemedyCost { what, before, after } = cost;
     match what.strip_suffix("_ns") {
         Some(time) => {
-            format!("{} {} -> {}", time.replace('_', " "), duration_ns(*before), duration_ns(*after))
+            format!("{} {} {arrow} {}", time.replace('_', " "), duration(*before), duration(*after))
         }
-        None => format!("{} {before} -> {after}", what.replace('_', " ")),
+        None => format!("{} {before} {arrow} {after}", what.replace('_', " ")),
     }
 }
 

@@ -28,9 +28,10 @@ pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found
     found.expect("fair-placement I18", (1..=full).contains(&left), || {
         format!("CPU {} has capacity {left} of {full}", rq.cpu)
     });
-    let best = moment.k.root_domain(rq.cpu).span.iter().map(|cpu| moment.k.rq(cpu));
-    let best = best.map(|other| other.published.pelt.capacity.full).max();
-    found.expect("deadline-groups CF4", pelt.misfit_load.get() == 0 || best > Some(full), || {
+    let is_better = |cpu: CpuId| moment.k.full_capacity(cpu) > full;
+    let looks_in_vain =
+        pelt.misfit_load.get() > 0 && !moment.k.root_domain(rq.cpu).span.iter().any(is_better);
+    found.expect("deadline-groups CF4", !looks_in_vain, || {
         format!("CPU {} is worth {full}, no CPU more, and its task looks for a better one", rq.cpu)
     });
     for domain in moment.k.domains(rq.cpu) {

@@ -17,7 +17,7 @@ pub(crate) enum OneShot {
     Setting(u32),
     /// Random numbers come from another seed, by index.
     Redraw(u32),
-    /// Somebody outside changes a task's policy, by index.
+    /// Somebody outside changes a task or a group, by index.
     Change(u32),
     /// A message from outside arrives, by index.
     Outside(u32),

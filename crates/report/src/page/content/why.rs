@@ -3,7 +3,7 @@
 use super::{Cell, Content, Table, Unit, duration};
 use crate::page::Timeline;
 use crate::page::timeline::Reason;
-use crate::text::why::{cause, of_due, who};
+use crate::text::why::{already, cause, elsewhere, of_due, who};
 use crate::text::why_recorded::{clock, handler, meaning};
 use crate::why::CauseKind;
 use schema::why::{
@@ -144,7 +144,7 @@ fn explained(one: &Explanation, zero: Nanos, timelines: &[Timeline]) -> Explaine
         timeline.start_ns <= due_ns && first_ns <= timeline.start_ns + timeline.length_ns
     };
     let stretch = |stretch: &WhyStretch| ExplainedStretch {
-        text: cause(&stretch.cause) + &already(stretch),
+        text: cause(&stretch.cause) + &already(stretch, in_words),
         kind: number(&stretch.cause),
         cpu: stretch.cpu.map(|cpu| cpu.0),
         from_ns: on_clock(stretch.from),
@@ -178,14 +178,9 @@ fn number(cause: &Cause) -> usize {
     CauseKind::of(cause) as usize
 }
 
-/// How long whoever runs has had the CPU before the stretch begins.
-fn already(stretch: &WhyStretch) -> String {
-    match stretch.cause {
-        Cause::Running { since, .. } if since < stretch.from => {
-            format!(", for {} already", duration((stretch.from.0 - since.0) as f64))
-        }
-        _ => String::new(),
-    }
+/// In the words of a page.
+fn in_words(ns: u64) -> String {
+    duration(ns as f64)
 }
 
 /// How a task of a recording had left its CPU.
@@ -253,11 +248,12 @@ fn remedies(remedies: &Remedies) -> Table {
          and the worst one later are both shorter by a tenth."
             .to_owned(),
     );
+    let costs = |cost: &RemedyCost| elsewhere(cost, "→", in_words);
     let later = Cell::count(remedies.worst_later.0);
     table.rows.push(vec![Cell::text("(nothing)"), Cell::Empty(()), later, Cell::text(""), Cell::text("")]);
     for remedy in &remedies.tried {
         let mark = if remedy.helps { "+ " } else { "" };
-        let elsewhere: Vec<String> = remedy.elsewhere.iter().map(elsewhere).collect();
+        let elsewhere: Vec<String> = remedy.elsewhere.iter().map(costs).collect();
         table.rows.push(vec![
             Cell::Text(format!("{mark}{}", remedy.change)),
             Cell::count(remedy.latency.0),
@@ -267,17 +263,6 @@ fn remedies(remedies: &Remedies) -> Table {
         ]);
     }
     table
-}
-
-fn elsewhere(cost: &RemedyCost) -> String {
-    let RemedyCost { what, before, after } = cost;
-    match what.strip_suffix("_ns") {
-        Some(time) => {
-            let [before, after] = [before, after].map(|ns| duration(*ns as f64));
-            format!("{} {before} → {after}", time.replace('_', " "))
-        }
-        None => format!("{} {before} → {after}", what.replace('_', " ")),
-    }
 }
 
 fn blamed(blame: &Blame) -> Blamed {

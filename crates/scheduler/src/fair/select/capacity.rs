@@ -5,15 +5,16 @@ use super::idle_sibling::{Chosen, looks_usable};
 use crate::domains::Asymmetry;
 use crate::fair::pelt::{capacity_of, task_fits};
 use crate::platform::Platform;
-use crate::{Reason, TaskId, ThisCpu};
+use crate::{CpuId, Reason, TaskId, ThisCpu};
 
 /// The first idle CPU behind `target` in which `p` fits; if it fits in none, the idle one that is worth most;
 /// if nobody idles, `target`. `None` in a part of the machine that has not got all kinds of CPUs.
-pub(super) fn search<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, target: crate::CpuId) -> Option<Chosen> {
+pub(super) fn search<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, target: CpuId) -> Option<Chosen> {
     let domain = me.k.domains(target).iter().find(|domain| domain.asymmetric == Asymmetry::Full)?;
     let candidates = domain.span.and(&me.task(p).cpus_allowed.get());
     let mut best = None;
-    for cpu in core::iter::once(target).filter(|c| candidates.contains(*c)).chain(candidates.around(target)) {
+    let first = candidates.contains(target).then_some(target);
+    for cpu in first.into_iter().chain(candidates.around(target).filter(|cpu| *cpu != target)) {
         if !looks_usable(me, cpu) {
             continue;
         }
