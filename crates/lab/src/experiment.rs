@@ -241,7 +241,7 @@ impl Experiment {
                     && waits_for.iter().all(|load| load.is_finished() && now >= load.lasts_until())
         };
         let began = self.clock.map(|clock| clock());
-        let outcome = machine.run_until(done);
+        let outcome = machine.run_until(&done);
         let wall = self.clock.zip(began).map(|(clock, began)| clock().saturating_sub(began));
         let mut outcome = outcome?;
         if self.is_stopped() {

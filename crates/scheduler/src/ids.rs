@@ -11,6 +11,7 @@ impl CpuId {
     pub const LIMIT: usize = crate::CpuMask::BITS;
 
     /// As an index into per-CPU arrays.
+    #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -28,6 +29,7 @@ pub struct TaskId(pub u32);
 
 impl TaskId {
     /// As an index into per-task arrays.
+    #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -52,6 +54,7 @@ impl GroupId {
     pub const ROOT: GroupId = GroupId(0);
 
     /// As an index into the group table.
+    #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -63,6 +66,7 @@ pub struct MutexId(pub u32);
 
 impl MutexId {
     /// As an index into the mutex table.
+    #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }

@@ -33,11 +33,13 @@ impl Nanos {
     }
 
     /// `self - other`, or zero where `other` is later.
+    #[inline]
     pub const fn saturating_sub(self, other: Nanos) -> Nanos {
         Nanos(self.0.saturating_sub(other.0))
     }
 
     /// `self + other`, or [`Nanos::NEVER`] on overflow.
+    #[inline]
     pub const fn saturating_add(self, other: Nanos) -> Nanos {
         Nanos(self.0.saturating_add(other.0))
     }
@@ -45,6 +47,7 @@ impl Nanos {
 
 impl Add for Nanos {
     type Output = Nanos;
+    #[inline]
     fn add(self, other: Nanos) -> Nanos {
         Nanos(self.0 + other.0)
     }
@@ -52,6 +55,7 @@ impl Add for Nanos {
 
 impl Sub for Nanos {
     type Output = Nanos;
+    #[inline]
     fn sub(self, other: Nanos) -> Nanos {
         Nanos(self.0 - other.0)
     }
@@ -59,18 +63,21 @@ impl Sub for Nanos {
 
 impl Mul<u64> for Nanos {
     type Output = Nanos;
+    #[inline]
     fn mul(self, factor: u64) -> Nanos {
         Nanos(self.0 * factor)
     }
 }
 
 impl AddAssign for Nanos {
+    #[inline]
     fn add_assign(&mut self, other: Nanos) {
         self.0 += other.0;
     }
 }
 
 impl SubAssign for Nanos {
+    #[inline]
     fn sub_assign(&mut self, other: Nanos) {
         self.0 -= other.0;
     }

@@ -35,7 +35,7 @@ fn allocations(kernel: &str, loads: &[&str]) -> usize {
     let machine = Machine::new(spec, config, setup, options).expect("a sound setup");
     let (events, start) = (Cell::new(0), RefCell::new(Stats::default()));
     let counted = Cell::new(None);
-    let outcome = machine.run_until(|_| {
+    let outcome = machine.run_until(&|_| {
         events.set(events.get() + 1);
         if events.get() == WARM_UP {
             *start.borrow_mut() = ALLOCATOR.stats();

@@ -29,7 +29,7 @@ fn bytes(kernel: &str, load: &str, simulated: Nanos) -> usize {
     let options = RunOptions { duration: simulated, ..RunOptions::default() };
     let machine = Machine::new(spec, config, setup, options).expect("a sound setup");
     let used = Cell::new(0);
-    let outcome = machine.run_until(|_| {
+    let outcome = machine.run_until(&|_| {
         used.set(bytes_in_use() - before);
         false
     });

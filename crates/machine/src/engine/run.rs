@@ -168,7 +168,7 @@ impl Machine {
     /// # Errors
     /// A deadlock, a program that misuses its locks or never lets time pass, or a broken invariant.
     pub fn run(self) -> Result<Outcome, RunError> {
-        self.run_until(|_| false)
+        self.run_until(&|_| false)
     }
 
     /// As [`Machine::run`], but ends earlier when `done`, which is asked after every event and told its time,
@@ -176,7 +176,8 @@ impl Machine {
     ///
     /// # Errors
     /// As [`Machine::run`].
-    pub fn run_until(self, done: impl Fn(Nanos) -> bool) -> Result<Outcome, RunError> {
+    // No type parameter: who calls it would compile the whole engine once more, and as optimised as himself.
+    pub fn run_until(self, done: &dyn Fn(Nanos) -> bool) -> Result<Outcome, RunError> {
         let Machine { sim, options } = self;
         let end = options.duration;
         let mut cpus: Vec<_> = (0..sim.k.cpus()).map(|c| Box::pin(cpu_main(&sim, CpuId(c as u16)))).collect();

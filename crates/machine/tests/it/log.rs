@@ -280,7 +280,7 @@ fn a_log_goes_on_until_those_are_gone_that_were_on_their_way_out() {
         setup.spawn(Nanos::ZERO, bound("main", 0, [Step::Compute(us(100))]));
         setup.spawn(Nanos::ZERO, bound("ticker", 1, (0..50).map(|_| Step::SleepFor(us(7)))));
         let machine = Machine::new(spec.clone(), config, setup, options).expect("a machine");
-        machine.run_until(|now| now > us(100)).expect("a run without error")
+        machine.run_until(&|now| now > us(100)).expect("a run without error")
     };
     let gone = |records: &[LogRecord]| {
         let exit =
