@@ -35,8 +35,8 @@ impl Attempt {
         Attempt::Outside { change, whose: Some(whose.clone()), words }
     }
 
-    /// What is changed: a setting as `--set` takes it, or a step in words. A task has the pid that `shown` gives
-    /// for its own.
+    /// What is changed: a setting as `--set` takes it, or a step in words. A task has the pid that `shown`
+    /// gives for its own.
     pub fn text(&self, shown: impl Fn(Pid) -> u32) -> String {
         match self {
             Attempt::Setting(setting) => setting.clone(),

@@ -134,8 +134,8 @@ fn verdict(replay: &ReplayFidelity) -> String {
     format!("the replay of {} is {}{far}", replay.trace, replay.verdict.sentence)
 }
 
-/// What the latencies of these tasks, or of all, are due to in a stretch of a run, on the log's clock; without
-/// one, in all of it.
+/// What the latencies of these tasks, or of all, are due to in a stretch of a run, on the log's clock;
+/// without one, in all of it.
 pub(crate) fn late_by(log: &schema::Log, tasks: &[TaskSelector], window: Option<Window>) -> Vec<LateBy> {
     let wakeups = Wakeups::of(log, |pid, comm| is_meant(tasks, pid.0.unsigned_abs(), comm));
     let mut blamed = Blamed::default();

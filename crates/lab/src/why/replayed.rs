@@ -1,5 +1,5 @@
-//! What would have helped in a recording. Nothing in it can be changed, so that is tried in its replay, against
-//! the wakeup there that is most like the recorded one, if the replay is near enough.
+//! What would have helped in a recording. Nothing in it can be changed, so that is tried in its replay,
+//! against the wakeup there that is most like the recorded one, if the replay is near enough.
 
 use super::remedies::{Late, remedies};
 use super::{is_near, meaning};
@@ -36,8 +36,8 @@ pub(super) fn try_in(
         were_tried |= one.remedies.is_some();
         if one.remedies.is_none() {
             why.notes.push(format!(
-                "what would have helped {} is not tried: in a replay on machine {machine} no wakeup of it takes \
-                 about as long",
+                "what would have helped {} is not tried: in a replay on machine {machine} no wakeup of it \
+                 takes about as long",
                 one.task.comm
             ));
         }
@@ -58,7 +58,7 @@ struct Replay<'r> {
 }
 
 impl Replay<'_> {
-    /// What helps against a wakeup that is like a recorded one, on the recording's clock; `None` without such.
+    /// What helps against a wakeup that is like a recorded one, on the recording's clock, if there is one.
     fn remedies(&self, recorded: &Explanation) -> Option<Remedies> {
         let logged = self.run.logged.as_ref()?;
         let pid = simulated(logged, recorded)?;

@@ -130,8 +130,8 @@ fn by_culprit<'s>(stretches: impl Iterator<Item = &'s WhyStretch>) -> Vec<[Strin
     rows
 }
 
-/// Why a stretch is: its cause, since when, if it began before, and what takes part in it. Times are in the words
-/// of a table or of a page.
+/// Why a stretch is: its cause, since when, if it began before, and what takes part in it. Times are in the
+/// words of a table or of a page.
 pub(crate) fn told(
     stretch: &WhyStretch,
     duration: impl Fn(u64) -> String,

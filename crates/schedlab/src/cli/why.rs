@@ -41,8 +41,8 @@ pub struct Args {
     #[arg(long, value_name = "TIME", value_parser = time)]
     at: Option<Nanos>,
     /// Of so many of them try what would have helped: the run again, with one related setting or priority
-    /// changed from just before the moment on [default: 1; of a recording that is long, or whose replay is far
-    /// from it in latencies, 0].
+    /// changed from just before the moment on [default: 1; of a recording that is long, or whose replay is
+    /// far from it in latencies, 0].
     ///
     /// Of a recording it is tried in its replay, against the wakeup that is most like the recorded one.
     #[arg(long, value_name = "N")]
@@ -141,7 +141,8 @@ fn try_in_replay(args: &Args, asked: &mut AskedRecording, wanted: Wanted<'_>) ->
             "what would have helped is tried of a file only, since a stream can be read only once".to_owned()
         }
         false if asked.events() > MOST_EVENTS => format!(
-            "what would have helped is tried only if --tries 1 asks for it: a replay of {} events takes a while",
+            "what would have helped is tried only if --tries 1 asks for it: a replay of {} events takes a \
+             while",
             asked.events()
         ),
         insists => {

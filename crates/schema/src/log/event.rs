@@ -248,7 +248,8 @@ pub struct LogTaskRef {
     pub prio: Prio,
 }
 
-/// A budget of CPU time, which tasks of a CPU share, or that one task has. JSON tells the kinds apart by the field `kind`.
+/// A budget of CPU time, which tasks of a CPU share, or that one task has. JSON tells the kinds apart by
+/// the field `kind`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]

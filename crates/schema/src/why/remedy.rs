@@ -23,8 +23,8 @@ pub struct Remedies {
     pub tried: Vec<Remedy>,
 }
 
-/// The wait in a replay that is most like one of the recording: of the same task, about as long, and nearest to
-/// it in time.
+/// The wait in a replay that is most like one of the recording: of the same task, about as long, and
+/// nearest to it in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ReplayedWait {

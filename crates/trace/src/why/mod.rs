@@ -4,13 +4,13 @@
 //! 1. [`course`] reads the events once: what each CPU does ([`cpus`]), and each wait with its places.
 //! 2. [`cut`] cuts one wait where its CPU begins something else, and names the cause of each piece.
 //! 3. [`wakers`] follows who woke the waker.
-//! 4. [`quota`] finds when groups have used up limits that the recording names, [`limits`] tasks that behave as
-//!    if they had one.
+//! 4. [`quota`] finds when groups have used up limits that the recording names, [`limits`] tasks that
+//!    behave as if they had one.
 //!
 //! What an explanation says is evidence, not inference, with two steps. A CPU that chooses the idle task, or
 //! one of a lower class, while a task is in its queue may not choose that task, so its budget is used up: the
-//! kernel's rule is that the highest class that has a task goes first (deadline-groups A1). And whether a group
-//! has used up the limit that the recording names follows from what its tasks have had ([`quota`]).
+//! kernel's rule is that the highest class that has a task goes first (deadline-groups A1). And whether a
+//! group has used up the limit that the recording names follows from what its tasks have had ([`quota`]).
 
 mod course;
 mod cpus;

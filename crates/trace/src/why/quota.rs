@@ -1,10 +1,10 @@
 //! When a task group has used up the limit (`cpu.max`) that the recording names.
 //!
-//! No event tells that. But with the limit known, the CPU time of the group's tasks does: the kernel gives the
-//! quota anew in even periods (deadline-groups B7), and what is used up in one keeps the group's queues away
-//! until the next. When periods begin shows in the long waits, which end then. That is inference, so the
-//! rule is strict: where the ends of long waits do not agree about the period, or a group gets more in one
-//! than its quota, nothing is said.
+//! No event tells that. But with the limit known, the CPU time of the group's tasks does: the kernel gives
+//! the quota anew in even periods (deadline-groups B7), and what is used up in one keeps the group's queues
+//! away until the next. When periods begin shows in the long waits, which end then. That is inference, so
+//! the rule is strict: where the ends of long waits do not agree about the period, or a group gets more in
+//! one than its quota, nothing is said.
 
 use super::course::Course;
 use super::cpus::Base;
