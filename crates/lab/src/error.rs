@@ -175,6 +175,9 @@ pub enum Error {
     /// Nothing to explain.
     #[error("nobody wakes up: there is no wakeup that could be explained")]
     NoWakeups,
+    /// A stretch of a run in which there is nothing to explain.
+    #[error("nobody's wakeup ends there: there is no wakeup that could be explained")]
+    NoWakeupsThere,
     /// A time at which there is nothing to explain.
     #[error(
         "no wakeup is on its way at {}; the nearest is due at {}",

@@ -15,8 +15,8 @@ use crate::results::{self, Parts};
 use machine::{
     Machine, MachineSpec, Redraw, RunOptions, Setup, TimedChange, TimedSetting, Tracing, WakePaths, Window,
 };
-use scheduler::Nanos;
 use scheduler::registry::{Config, RtThrottle, RtmutexSpin};
+use scheduler::{Nanos, Pid};
 use schema::{Kernel, Log, RunResult};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -85,6 +85,8 @@ pub struct Logged {
     /// When what is replayed begins in it, in simulated time: the first event of the recording. Without a
     /// recording, 0.
     pub start: Nanos,
+    /// Recorded pids of replayed tasks, by those of the run.
+    pub(crate) recorded_pids: BTreeMap<Pid, u32>,
     /// What a recorder notes of a real machine beside its events.
     pub(crate) facts: Facts,
 }
@@ -274,10 +276,11 @@ impl Experiment {
             let head = results::log_head(self, &result, &outcome);
             outcome.log = Some(records);
             let log = Log { head, records: outcome.take_whole_log() };
-            Logged { log, start, facts: Facts::of(&outcome, decided) }
+            Logged { log, start, recorded_pids: recorded, facts: Facts::of(&outcome, decided) }
         });
         if let Some(logged) = logged.as_ref().filter(|_| self.why) {
-            result.late_by = crate::why::late_by(&logged.log, &self.tasks);
+            result.late_by =
+                crate::why::late_by(&logged.log, &self.tasks, self.window.map(|window| window.after(start)));
         }
         Ok(Run { result, logged: logged.filter(|_| self.record) })
     }

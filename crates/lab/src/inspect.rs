@@ -35,10 +35,13 @@ pub fn inspect(path: &str, asked: &Inspection, files: &dyn Sources) -> Result<In
 }
 
 /// A trace, or the part of it that is looked at.
+#[derive(Debug)]
 pub(crate) struct OpenedTrace {
     pub trace: Trace,
     /// Time of the first event of the whole.
     pub zero_ns: u64,
+    /// Number of events of the whole.
+    pub events: usize,
     /// The recorded command and its descendants, as far as the whole shows them.
     pub command: BTreeSet<Pid>,
     /// In words, that the part was to be longer than the whole.
@@ -49,7 +52,8 @@ pub(crate) struct OpenedTrace {
 pub(crate) fn open(path: &str, asked: &Inspection, files: &dyn Sources) -> Result<OpenedTrace, Error> {
     let trace = Input::open(path, files)?.into_trace()?;
     let (zero_ns, command, behind_end) = (trace.start_ns(), command_pids(&trace), behind_end(&trace, asked));
-    Ok(OpenedTrace { trace: window(trace, asked)?, zero_ns, command, behind_end })
+    let events = trace.events.len();
+    Ok(OpenedTrace { trace: window(trace, asked)?, zero_ns, events, command, behind_end })
 }
 
 /// Says what is in it.

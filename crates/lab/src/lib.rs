@@ -97,7 +97,7 @@ pub use machines::{DEFAULT_MACHINE, DescribedMachine, NamedMachine, machine, mac
 #[cfg(feature = "page")]
 pub use page::{
     Explained, Inspected, comparison_timelines, inspect_both_with_timelines, inspect_with_timeline,
-    why_recorded_with_page, why_with_page,
+    why_with_page,
 };
 pub use reading::Reading;
 pub use report;
@@ -114,5 +114,5 @@ pub use sources::{Files, Opened, ReadSeek, STANDARD_STREAM, SourceKind, Sources,
 pub use stored_result::StoredResult;
 pub use task_options::TaskOptions;
 pub use trace;
-pub use why::{Question, RecordedQuestion, is_recorded, why, why_recorded};
+pub use why::{AskedRecording, Question, RecordedQuestion, is_recorded, why, why_recorded};
 pub use workload;

@@ -55,6 +55,12 @@ pub enum Error {
     /// A picture of how long woken tasks waited, of which there are none.
     #[error("--plot: no task is woken at all, so there is nothing to draw; leave it out")]
     NobodyWoken,
+    /// A picture of a time in which nothing happens.
+    #[error(
+        "--plot: nothing happens there: no CPU goes to another task, and no task is woken; take a longer stretch \
+         (--from, --to)"
+    )]
+    NothingHappens,
     /// Neither a folder of references nor a name of one that comes with the program.
     #[error(
         "no references are called `{name}`: give a folder, a trace, or the beginning of one of these: {}",
@@ -105,24 +111,18 @@ pub enum Error {
         /// What was typed.
         options: Vec<String>,
     },
-    /// Options that say how to run, beside a recording that is explained as it is.
-    #[error(
-        "{}: {recording} is explained as it was recorded, without running anything; leave that out, or add \
-         --replay to explain its replay",
-        options.join(", ")
-    )]
-    OptionsBesideRecording {
-        /// As it was given.
-        recording: String,
+    /// Options that say how to replay a recording, beside one that says not to.
+    #[error("{}: with --tries 0 nothing is replayed; leave one of them out", options.join(", "))]
+    NothingReplayed {
         /// What was typed.
         options: Vec<String>,
     },
-    /// Attempts at what would have helped in a recording.
+    /// Attempts at what would have helped in a recording that can be read only once.
     #[error(
-        "--tries: of a recording as it is nothing can be tried, because nothing runs; leave it out, or add \
-         --replay to explain its replay"
+        "--tries: what would have helped is tried in a replay, and standard input can be read only once; store \
+         it in a file and give that"
     )]
-    NothingTried,
+    TriesOfStream,
     /// An option that only recordings have, where there is no recording alone.
     #[error("{0} is for a recording alone, such as `schedlab why trace.dat`; leave it out")]
     NoRecording(&'static str),

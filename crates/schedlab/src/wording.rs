@@ -17,7 +17,7 @@ pub fn of(error: &Error) -> String {
         Error::NobodyOnTheWay { .. } => with_option("--at"),
         Error::NobodyIn { .. } => with_option("--in"),
         Error::NoMutexes => with_option("--locks inferred"),
-        Error::EmptyWindow { .. } => with_option("--from, --to"),
+        Error::EmptyWindow { .. } | Error::NoWakeupsThere => with_option("--from, --to"),
         Error::BehindTrace { .. } | Error::BehindRun { .. } => with_option("--from"),
         Error::Setting(setting) if let Some(name) = setting.beside() => {
             format!("{}: it is an option of its own: --{name}", setting.problem)

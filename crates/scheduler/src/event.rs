@@ -85,13 +85,15 @@ pub enum Event {
     },
 }
 
-/// Tasks that share a budget on a CPU.
+/// Tasks whose budget on a CPU is used up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Throttled {
     /// All real-time tasks (rt-class 8.1).
     RealTime,
     /// Those of a task group and of the groups below it (deadline-groups B7).
     Group(GroupId),
+    /// A deadline task, by its own budget (deadline-groups A5). It may come to another CPU meanwhile.
+    Deadline(TaskId),
 }
 
 /// State in which a task leaves a CPU (rt-class 11.3).

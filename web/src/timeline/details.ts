@@ -1,7 +1,7 @@
 // What is said of the selected moment of a row.
 import { element } from "../dom.ts";
 import { duration, exactly, priority } from "../format.ts";
-import type { Selected } from "./draw.ts";
+import type { Selected } from "./frame.ts";
 import { lastUpTo, type Row, STATE_NAMES, State, sliceAt, type Timeline, taskName } from "./model.ts";
 
 export interface Actions {

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::experiment::{Experiment, Logged, Run};
 use crate::inspect::Inspection;
 use crate::parallel;
-use crate::sources::Sources;
+use crate::sources::{Sources, shown};
 use recorded::timeline;
 use report::page::timeline::{LogPart, of_log};
 use report::page::{Content, Page, Timeline};
@@ -16,7 +16,7 @@ use scheduler::Reason;
 use schema::recordings::RecordingsComparison;
 use schema::{InspectResult, Window};
 use std::collections::BTreeMap;
-pub use why::{Explained, why_recorded_with_page, why_with_page};
+pub use why::{Explained, why_with_page};
 
 /// What each reason of the scheduler means.
 fn meanings() -> BTreeMap<&'static str, &'static str> {
@@ -95,7 +95,7 @@ pub fn inspect_with_timeline(
     files: &dyn Sources,
 ) -> Result<Inspected<InspectResult>, Error> {
     let opened = crate::inspect::open(path, asked, files)?;
-    let timelines = vec![timeline(path, &opened)];
+    let timelines = vec![timeline(&shown(path), &opened)];
     Ok(Inspected { result: crate::inspect::look(path, opened, asked)?, timelines })
 }
 
@@ -109,6 +109,6 @@ pub fn inspect_both_with_timelines(
     files: &dyn Sources,
 ) -> Result<Inspected<RecordingsComparison>, Error> {
     let opened = crate::side_by_side::open(paths, asked, files)?;
-    let timelines = paths.iter().zip(&opened).map(|(path, opened)| timeline(path, opened)).collect();
+    let timelines = paths.iter().zip(&opened).map(|(path, opened)| timeline(&shown(path), opened)).collect();
     Ok(Inspected { result: crate::side_by_side::look(paths, &opened, asked)?, timelines })
 }

@@ -4,8 +4,8 @@ use super::recorded::{timeline, timeline_of};
 use crate::error::Error;
 use crate::experiment::{Experiment, Run};
 use crate::inspect;
-use crate::sources::Sources;
-use crate::why::{Answer, Question, RecordedQuestion, answer};
+use crate::sources::shown;
+use crate::why::{Answer, AskedRecording, Question, answer};
 use report::page::{Content, Page, Timeline};
 use schema::why::WhyResult;
 use schema::{Nanos, Window};
@@ -29,25 +29,21 @@ pub fn why_with_page(experiment: &Experiment, question: Question) -> Result<Expl
     Ok(Explained { result: why, page })
 }
 
-/// [`why_recorded`](crate::why_recorded), with its page.
-///
-/// # Errors
-/// Those of `why_recorded`.
-pub fn why_recorded_with_page(
-    path: &str,
-    question: &RecordedQuestion,
-    files: &dyn Sources,
-) -> Result<Explained, Error> {
-    let asked = question.looks_at();
-    let opened = inspect::open(path, &asked, files)?;
-    let result = crate::why::explain_recorded(path, &opened, question)?;
-    let zero = Nanos(opened.zero_ns);
-    let whole = timeline(path, &opened);
-    let timelines =
-        timelines(whole, late(&result, zero), |name, stretch| timeline_of(name, &opened, stretch));
-    let mut content = Content::of_inspection(&inspect::look(path, opened, &asked)?);
-    content.explain(&result, zero, &timelines);
-    Ok(Explained { result, page: Page { content, timelines } })
+impl AskedRecording {
+    /// What was found, with its page.
+    ///
+    /// # Errors
+    /// None that opening the recording has not had.
+    pub fn with_page(self) -> Result<Explained, Error> {
+        let AskedRecording { why: result, path, opened, question } = self;
+        let zero = Nanos(opened.zero_ns);
+        let whole = timeline(&shown(&path), &opened);
+        let timelines =
+            timelines(whole, late(&result, zero), |name, stretch| timeline_of(name, &opened, stretch));
+        let mut content = Content::of_inspection(&inspect::look(&path, opened, &question.looks_at())?);
+        content.explain(&result, zero, &timelines);
+        Ok(Explained { result, page: Page { content, timelines } })
+    }
 }
 
 impl Run {
@@ -61,7 +57,7 @@ impl Run {
         let question = Question { blame: true, ..Question::default() };
         match crate::why::explain(experiment, self, &experiment.tasks, question) {
             Ok(why) => Ok(self.page_with(&why)),
-            Err(Error::NoWakeups) => Ok(self.page()),
+            Err(Error::NoWakeups | Error::NoWakeupsThere) => Ok(self.page()),
             Err(error) => Err(error),
         }
     }

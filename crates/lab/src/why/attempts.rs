@@ -13,9 +13,12 @@ use schema::{GroupLimit, LogInterrupt, LogIpi, RunResult};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Attempt {
     Setting(String),
-    /// By somebody outside; in words.
+    /// By somebody outside.
     Outside {
         change: OutsideChange,
+        /// The task that is changed, if it is one.
+        whose: Option<WhyTask>,
+        /// What becomes of it, in words.
         words: String,
     },
 }
@@ -23,20 +26,24 @@ pub(super) enum Attempt {
 impl Attempt {
     fn policy(whose: &WhyTask, policy: Policy) -> Attempt {
         let change = OutsideChange::Policy { pid: Pid(whose.pid.0), policy };
-        Attempt::Outside { change, words: format!("{} ({}) {}", whose.comm, whose.pid, policy_text(policy)) }
+        Attempt::Outside { change, whose: Some(whose.clone()), words: policy_text(policy) }
     }
 
     pub fn cpus(whose: &WhyTask, cpus: CpuMask) -> Attempt {
         let change = OutsideChange::Cpus { pid: Pid(whose.pid.0), cpus };
-        let words = if cpus.weight() == 1 { "on CPU" } else { "on CPUs" };
-        Attempt::Outside { change, words: format!("{} ({}) {words} {cpus}", whose.comm, whose.pid) }
+        let words = format!("{} {cpus}", if cpus.weight() == 1 { "on CPU" } else { "on CPUs" });
+        Attempt::Outside { change, whose: Some(whose.clone()), words }
     }
 
-    /// What is changed: a setting as `--set` takes it, or a step in words.
-    pub fn text(&self) -> String {
+    /// What is changed: a setting as `--set` takes it, or a step in words. A task has the pid that `shown`
+    /// gives for its own.
+    pub fn text(&self, shown: impl Fn(Pid) -> u32) -> String {
         match self {
             Attempt::Setting(setting) => setting.clone(),
-            Attempt::Outside { words, .. } => words.clone(),
+            Attempt::Outside { whose: None, words, .. } => words.clone(),
+            Attempt::Outside { whose: Some(task), words, .. } => {
+                format!("{} ({}) {words}", task.comm, shown(Pid(task.pid.0)))
+            }
         }
     }
 }
@@ -168,7 +175,10 @@ fn limits(experiment: &Experiment, late: &Late<'_>, cause: &Cause) -> Vec<(Attem
     let us = |ns: u64| ns / 1_000;
     let attempt = |quota, burst, words: String| {
         let words = format!("group {path} {words}");
-        (Attempt::Outside { change: change(quota, burst), words }, "The group's limit is used up.")
+        (
+            Attempt::Outside { change: change(quota, burst), whose: None, words },
+            "The group's limit is used up.",
+        )
     };
     let doubled = format!("cpu.max:{}/{}", us(2 * quota_ns), us(period_ns));
     let mut all = vec![attempt(2 * quota_ns, burst_ns, doubled)];

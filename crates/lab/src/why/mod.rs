@@ -4,19 +4,19 @@ mod attempts;
 mod placement;
 mod recorded;
 mod remedies;
+mod replayed;
 
-#[cfg(feature = "page")]
-pub(crate) use recorded::explain as explain_recorded;
-pub use recorded::{RecordedQuestion, is_recorded, why_recorded};
+pub use recorded::{AskedRecording, RecordedQuestion, is_recorded, why_recorded};
 
 use crate::error::Error;
 use crate::experiment::{Experiment, Run};
+use machine::Window;
 use remedies::{Late, remedies};
 use report::why::{Blamed, Wakeups};
 use scheduler::{Nanos, Reason};
 use schema::why::{Blame, Explanation, LateBy, WhyResult};
 use schema::{Grade, ReplayFidelity, WhySchema};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use suggest::suggest;
 use workload::replay::TaskSelector;
 
@@ -71,9 +71,9 @@ pub(crate) fn explain(
     question: Question,
 ) -> Result<WhyResult, Error> {
     let verdicts = run.result.replay.iter().map(verdict);
-    let is_told = |replay: &ReplayFidelity| replay.verdict.latency.grade <= Grade::Fair;
-    let tries = question.tries.unwrap_or(usize::from(run.result.replay.iter().all(is_told)));
-    let log = &run.logged.as_ref().ok_or(Error::NoWakeups)?.log;
+    let tries = question.tries.unwrap_or(usize::from(is_near(run)));
+    let logged = run.logged.as_ref().ok_or(Error::NoWakeups)?;
+    let log = &logged.log;
     let named = names(log);
     if let Some(whom) = tasks.iter().find(|whom| !named.iter().any(|(pid, comm)| whom.matches(*pid, comm))) {
         let comms = named.iter().map(|(_, comm)| comm.as_str());
@@ -81,23 +81,28 @@ pub(crate) fn explain(
         return Err(Error::NotInRun { whom: whom.clone(), nearest });
     }
     let wakeups = Wakeups::of(log, |pid, comm| is_meant(tasks, pid.0.unsigned_abs(), comm));
-    if wakeups.is_empty() {
-        return Err(Error::NoWakeups);
+    let window = experiment.window.map(|window| window.after(logged.start));
+    let inside = told(&wakeups, window);
+    if inside.is_empty() {
+        return Err(if wakeups.is_empty() { Error::NoWakeups } else { Error::NoWakeupsThere });
     }
-    let numbers = match question.at {
-        None => wakeups.worst(question.worst),
-        Some(at) => on_their_way(&wakeups, at, question.worst)?,
-    };
+    let mut numbers = wakeups.worst_of(match question.at {
+        None => inside.clone(),
+        Some(at) => on_their_way(&wakeups, &inside, at)?,
+    });
+    numbers.truncate(question.worst);
     let explain = |number: &usize| wakeups.explain(*number, meaning);
     let mut explanations: Vec<Explanation> = numbers.iter().map(explain).collect();
     for (one, number) in explanations.iter_mut().zip(&numbers).take(tries) {
         let alike = Wakeups::of(log, |_, comm| comm == &*one.task.comm);
-        let late = Late { run: &run.result, one, nth: wakeups.nth_of_its_task(*number), alike: &alike, log };
+        let nth = wakeups.nth_of_its_task(*number);
+        let recorded_pids = &BTreeMap::new();
+        let late = Late { run: &run.result, one, nth, alike: &alike, log, recorded_pids };
         one.remedies = Some(remedies(experiment, &late));
     }
     let mut blamed = Blamed::default();
     if question.blame {
-        (0..wakeups.len()).for_each(|number| blamed.add(&wakeups.account(number, meaning)));
+        inside.iter().for_each(|number| blamed.add(&wakeups.account(*number, meaning)));
     }
     Ok(WhyResult {
         schema: WhySchema,
@@ -105,11 +110,16 @@ pub(crate) fn explain(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         experiment: None,
         recording: None,
-        wakeups: wakeups.len() as u64,
+        wakeups: inside.len() as u64,
         explanations,
         blame: blamed.finish(),
         notes: run.result.notes.iter().cloned().chain(verdicts).collect(),
     })
+}
+
+/// Whether all that is replayed is near enough to its recording in latencies to say what would help there.
+fn is_near(run: &Run) -> bool {
+    run.result.replay.iter().all(|replay| replay.verdict.latency.grade <= Grade::Fair)
 }
 
 /// How far explanations of a replay hold for its recording.
@@ -124,11 +134,12 @@ fn verdict(replay: &ReplayFidelity) -> String {
     format!("the replay of {} is {}{far}", replay.trace, replay.verdict.sentence)
 }
 
-/// What the latencies of these tasks, or of all, are due to in a run.
-pub(crate) fn late_by(log: &schema::Log, tasks: &[TaskSelector]) -> Vec<LateBy> {
+/// What the latencies of these tasks, or of all, are due to in a stretch of a run, on the log's clock;
+/// without one, in all of it.
+pub(crate) fn late_by(log: &schema::Log, tasks: &[TaskSelector], window: Option<Window>) -> Vec<LateBy> {
     let wakeups = Wakeups::of(log, |pid, comm| is_meant(tasks, pid.0.unsigned_abs(), comm));
     let mut blamed = Blamed::default();
-    (0..wakeups.len()).for_each(|number| blamed.add(&wakeups.account(number, meaning)));
+    told(&wakeups, window).into_iter().for_each(|number| blamed.add(&wakeups.account(number, meaning)));
     let of = |Blame { victim, rows, .. }: Blame| {
         rows.into_iter().map(move |row| LateBy {
             victim: victim.to_string(),
@@ -140,14 +151,23 @@ pub(crate) fn late_by(log: &schema::Log, tasks: &[TaskSelector]) -> Vec<LateBy> 
     blamed.finish().into_iter().flat_map(of).collect()
 }
 
-/// The worst of those that are on their way at a time.
-fn on_their_way(wakeups: &Wakeups, at: Nanos, worst: usize) -> Result<Vec<usize>, Error> {
-    let there: BTreeSet<usize> = wakeups.at(schema::Nanos(at.0)).into_iter().collect();
+/// Those that end in a stretch, on the log's clock: there a latency counts, as in all tables.
+fn told(wakeups: &Wakeups, window: Option<Window>) -> Vec<usize> {
+    let Window { from, to } = window.unwrap_or(Window::ALL);
+    wakeups.ending(schema::Nanos(from.0), schema::Nanos(to.0))
+}
+
+/// Those that are on their way at a time.
+fn on_their_way(wakeups: &Wakeups, of: &[usize], at: Nanos) -> Result<Vec<usize>, Error> {
+    let time = schema::Nanos(at.0);
+    let there: Vec<usize> =
+        of.iter().copied().filter(|number| wakeups.is_on_its_way(*number, time)).collect();
     if there.is_empty() {
-        let nearest = wakeups.nearest(schema::Nanos(at.0)).map(|nearest| Nanos(nearest.0));
-        return Err(Error::NobodyOnTheWay { at, nearest: nearest.unwrap_or_default() });
+        let due = of.iter().map(|number| wakeups.due_at(*number).0);
+        let nearest = due.min_by_key(|due| due.abs_diff(at.0)).unwrap_or_default();
+        return Err(Error::NobodyOnTheWay { at, nearest: Nanos(nearest) });
     }
-    Ok(wakeups.worst(wakeups.len()).into_iter().filter(|number| there.contains(number)).take(worst).collect())
+    Ok(there)
 }
 
 fn is_meant(tasks: &[TaskSelector], pid: u32, comm: &str) -> bool {

@@ -1,7 +1,9 @@
 //! Why tasks of a recording were late, without any simulation.
 
 use super::is_meant;
+use super::replayed::try_in;
 use crate::error::Error;
+use crate::experiment::Experiment;
 use crate::inspect::{self, Inspection, OpenedTrace};
 use crate::loads::is_recording;
 use crate::sources::Sources;
@@ -44,7 +46,45 @@ pub fn why_recorded(
     question: &RecordedQuestion,
     files: &dyn Sources,
 ) -> Result<WhyResult, Error> {
-    explain(path, &inspect::open(path, &question.looks_at(), files)?, question)
+    Ok(AskedRecording::open(path, question, files)?.why)
+}
+
+/// A recording, and why tasks were late in it.
+#[derive(Debug)]
+pub struct AskedRecording {
+    /// What was found.
+    pub why: WhyResult,
+    pub(crate) path: String,
+    pub(crate) opened: OpenedTrace,
+    pub(crate) question: RecordedQuestion,
+}
+
+impl AskedRecording {
+    /// As [`why_recorded`] does.
+    ///
+    /// # Errors
+    /// Those of `why_recorded`.
+    pub fn open(path: &str, question: &RecordedQuestion, files: &dyn Sources) -> Result<Self, Error> {
+        let opened = inspect::open(path, &question.looks_at(), files)?;
+        let why = explain(path, &opened, question)?;
+        Ok(AskedRecording { why, path: path.to_owned(), opened, question: question.clone() })
+    }
+
+    /// How many events the recording has.
+    #[must_use]
+    pub fn events(&self) -> usize {
+        self.opened.events
+    }
+
+    /// Tries in a replay of the recording what would have helped against the first of the explained waits:
+    /// there it is simulated, so that it can be changed. `None` tries one, unless the replay is too far from
+    /// the recording in latencies to say. What came of it stands in [`why`](Self::why).
+    ///
+    /// # Errors
+    /// Those of a run.
+    pub fn try_in(&mut self, replay: &Experiment, tries: Option<usize>) -> Result<(), Error> {
+        try_in(&mut self.why, Nanos(self.opened.zero_ns), replay, tries)
+    }
 }
 
 impl RecordedQuestion {
@@ -55,11 +95,7 @@ impl RecordedQuestion {
 }
 
 /// Explains the waits in a recording that is open.
-pub(crate) fn explain(
-    path: &str,
-    opened: &OpenedTrace,
-    question: &RecordedQuestion,
-) -> Result<WhyResult, Error> {
+fn explain(path: &str, opened: &OpenedTrace, question: &RecordedQuestion) -> Result<WhyResult, Error> {
     let OpenedTrace { trace, zero_ns, behind_end, .. } = opened;
     let at = question.at.map(|at| Moment::of(*zero_ns, at));
     let waits = RecordedWaits::of(trace);

@@ -8,7 +8,7 @@ use crate::kernel::Change;
 use crate::parallel;
 use machine::TimedChange;
 use report::why::Wakeups;
-use scheduler::Nanos;
+use scheduler::{Nanos, Pid};
 use schema::why::{Explanation, Remedies, Remedy, RemedyCost};
 use schema::{Log, RunResult};
 use std::collections::BTreeMap;
@@ -25,6 +25,8 @@ pub(super) struct Late<'r> {
     /// The wakeups of all tasks with its name.
     pub alike: &'r Wakeups,
     pub log: &'r Log,
+    /// What tasks are called in place of their pids in the run.
+    pub recorded_pids: &'r BTreeMap<Pid, u32>,
 }
 
 /// What comes of an attempt.
@@ -41,11 +43,12 @@ pub(super) fn remedies(experiment: &Experiment, late: &Late<'_>) -> Remedies {
     let worst_later = alike.worst_from(schema::Nanos(from.0));
     let is_shorter = |after: schema::Nanos, before: schema::Nanos| after.0 <= before.0 - before.0 / 10;
     let attempts = attempts(experiment, late);
+    let shown = |pid: Pid| late.recorded_pids.get(&pid).copied().unwrap_or(pid.0.unsigned_abs());
     let tried = parallel::map(&attempts, |(attempt, because)| {
         // A kernel may not have it, or not let it be changed.
         let again = again(experiment, attempt, from, late).ok().flatten()?;
         Some(Remedy {
-            change: attempt.text(),
+            change: attempt.text(shown),
             because: (*because).to_owned(),
             latency: again.latency,
             worst_later: again.worst_later,
@@ -56,7 +59,7 @@ pub(super) fn remedies(experiment: &Experiment, late: &Late<'_>) -> Remedies {
     let mut tried: Vec<Remedy> = tried.into_iter().flatten().collect();
     tried.sort_by_key(|remedy| (!remedy.helps, remedy.latency, remedy.worst_later));
     let any_helps = tried.iter().any(|remedy| remedy.helps);
-    Remedies { from: schema::Nanos(from.0), worst_later, any_helps, tried }
+    Remedies { from: schema::Nanos(from.0), worst_later, replayed: None, any_helps, tried }
 }
 
 /// The run with the attempt in it; `None` if that does not come to the wakeup.

@@ -35,7 +35,7 @@ mod validation;
 mod vmark;
 mod wakeup_latency;
 pub(crate) mod why;
-mod why_choices;
+pub(crate) mod why_choices;
 pub(crate) mod why_recorded;
 mod width;
 

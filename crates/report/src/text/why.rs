@@ -130,26 +130,34 @@ fn by_culprit<'s>(stretches: impl Iterator<Item = &'s WhyStretch>) -> Vec<[Strin
     rows
 }
 
-/// How long whoever runs has had the CPU before the stretch begins, if it began before.
-pub(crate) fn already(stretch: &WhyStretch, duration: impl Fn(u64) -> String) -> String {
+/// Why a stretch is: its cause, since when, if it began before, and what takes part in it. Times are in the
+/// words of a table or of a page.
+pub(crate) fn told(
+    stretch: &WhyStretch,
+    duration: impl Fn(u64) -> String,
+    to_the_ns: impl Fn(Nanos) -> String,
+) -> String {
+    let mut why = cause(&stretch.cause);
     match stretch.cause {
         Cause::Running { since, .. } if since < stretch.from => {
-            format!(", for {} already", duration(stretch.from.0 - since.0))
+            why += &format!(", for {} already", duration(stretch.from.0 - since.0));
         }
-        _ => String::new(),
+        _ => {}
     }
+    for share in &stretch.shares {
+        let length = to_the_ns(share.length);
+        why += &match &share.cause {
+            Cause::Sibling { cpu, task } => {
+                format!("; {length} less without {} on CPU {cpu}, in the same core", who(task))
+            }
+            other => format!("; {length} less without this: {}", cause(other)),
+        };
+    }
+    why
 }
 
 fn row(due_at: Nanos, stretch: &WhyStretch) -> [String; 4] {
-    let mut why = cause(&stretch.cause) + &already(stretch, duration_ns);
-    for share in &stretch.shares {
-        why += &match &share.cause {
-            Cause::Sibling { cpu, task } => {
-                format!("; {} less without {} on CPU {cpu}, in the same core", exact(share.length), who(task))
-            }
-            other => format!("; {} less without this: {}", exact(share.length), cause(other)),
-        };
-    }
+    let mut why = told(stretch, duration_ns, exact);
     if !stretch.decisions.is_empty() {
         let names: Vec<&str> = stretch.decisions.iter().map(|decision| decision.reason).collect();
         why += &format!(" ({})", names.join(", "));
@@ -179,7 +187,8 @@ fn remedies(remedies: &Remedies) -> String {
     let mut table = Table::new(&columns);
     table.limit(0, 26);
     table.limit(3, 32);
-    let unchanged = ["(nothing)".to_owned(), "as above".to_owned(), duration_ns(remedies.worst_later.0)];
+    let now = remedies.replayed.map_or("as above".to_owned(), |there| duration_ns(there.latency.0));
+    let unchanged = ["(nothing)".to_owned(), now, duration_ns(remedies.worst_later.0)];
     table.row(unchanged.into_iter().chain([String::new()]));
     for remedy in &remedies.tried {
         let mark = if remedy.helps { "+ " } else { "  " };
@@ -193,7 +202,12 @@ fn remedies(remedies: &Remedies) -> String {
         ]);
     }
     let told = if remedies.any_helps { "+ helps" } else { "nothing here helps" };
-    format!("\n{}{told}\n", table.render())
+    let there = remedies.replayed.map_or(String::new(), |there| {
+        let (due, latency) = (why_recorded::clock(there.due_at), exact(there.latency));
+        let told = format!("in its replay, where the wakeup that was due at {due} takes {latency}:");
+        format!("\n{}", wrap(&told, "", ""))
+    });
+    format!("{there}\n{}{told}\n", table.render())
 }
 
 /// What a remedy costs, with this arrow and these words for a number of nanoseconds.

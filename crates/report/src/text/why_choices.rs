@@ -13,6 +13,12 @@ const ALTERNATIVES: usize = 4;
 
 /// A paragraph for each decision that had alternatives.
 pub(super) fn choices(one: &Explanation, rows: Rows) -> String {
+    let told = |text: String| wrap(&text, "choice  ", "        ");
+    sentences(one, rows, exact).into_iter().map(told).collect()
+}
+
+/// A sentence for each decision that had alternatives. Times are in the words of a table or of a page.
+pub(crate) fn sentences(one: &Explanation, rows: Rows, to_the_ns: impl Fn(Nanos) -> String) -> Vec<String> {
     let all = one.stretches.iter().flat_map(|stretch| &stretch.decisions);
     let is_one = |other: &WhyAlternative| !matches!(other, WhyAlternative::Cpu { allowed: false, .. });
     let with_choice: Vec<&WhyDecision> =
@@ -20,8 +26,7 @@ pub(super) fn choices(one: &Explanation, rows: Rows) -> String {
     let shown = if rows == Rows::All { with_choice.len() } else { DECISIONS.min(with_choice.len()) };
     let most = if rows == Rows::All { usize::MAX } else { ALTERNATIVES };
     let told = |decision: &&WhyDecision| {
-        let after = exact(Nanos(decision.at.0.saturating_sub(one.due_at.0)));
-        let head = format!("{}, after {after}: ", decision.reason);
+        let after = to_the_ns(Nanos(decision.at.0.saturating_sub(one.due_at.0)));
         let mut others: Vec<String> =
             decision.alternatives.iter().take(most).map(|other| alternative(other, decision.at)).collect();
         let told = decision.alternatives.len().min(most);
@@ -29,13 +34,13 @@ pub(super) fn choices(one: &Explanation, rows: Rows) -> String {
         if more > 0 {
             others.push(format!("{more} more"));
         }
-        wrap(&format!("{head}{}", others.join("; ")), "choice  ", "        ")
+        format!("{}, after {after}: {}", decision.reason, others.join("; "))
     };
-    let mut lines: String = with_choice[..shown].iter().map(told).collect();
+    let mut sentences: Vec<String> = with_choice[..shown].iter().map(told).collect();
     if shown < with_choice.len() {
-        lines += &format!("        ({} more decisions had others)\n", with_choice.len() - shown);
+        sentences.push(format!("{} more decisions had others", with_choice.len() - shown));
     }
-    lines
+    sentences
 }
 
 fn alternative(one: &WhyAlternative, at: Nanos) -> String {

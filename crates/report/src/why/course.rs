@@ -74,6 +74,7 @@ impl Course {
         let concerns = |budget: LogBudget| match budget {
             LogBudget::RealTime {} => (0..100).contains(&prio.0),
             LogBudget::Group { group } => prio.0 >= 100 && self.is_in_group(pid, group),
+            LogBudget::Deadline { pid: whose } => whose == pid,
         };
         let stopped = |throttle: &Throttle| {
             let next = throttle.stops.partition_point(|since| since.from <= time);
@@ -113,6 +114,7 @@ impl Course {
     fn budget(&self, budget: LogBudget) -> Budget {
         match budget {
             LogBudget::RealTime {} => Budget::RealTime {},
+            LogBudget::Deadline { .. } => Budget::Deadline {},
             LogBudget::Group { group } => Budget::Group {
                 group: self.groups.get(group as usize).map(|group| group.path.as_str().into()),
             },

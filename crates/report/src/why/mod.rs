@@ -52,27 +52,31 @@ impl Wakeups {
         self.course.wakeups.is_empty()
     }
 
-    /// Numbers of the worst, those with the longest latencies first; of equal ones the earlier.
+    /// Numbers of those that end from one time to another.
     #[must_use]
-    pub fn worst(&self, count: usize) -> Vec<usize> {
-        let mut all: Vec<usize> = (0..self.len()).collect();
-        all.sort_by_key(|number| std::cmp::Reverse(self.latency(*number)));
-        all.truncate(count);
-        all
+    pub fn ending(&self, from: Nanos, to: Nanos) -> Vec<usize> {
+        let is_meant = |wakeup: &Wakeup| (from..=to).contains(&wakeup.first);
+        (0..self.len()).filter(|number| is_meant(&self.course.wakeups[*number])).collect()
     }
 
-    /// Numbers of those that are on their way at a time: due before it or then, and not yet executing.
+    /// Some of them by their latencies, the longest first; of equal ones the earlier.
     #[must_use]
-    pub fn at(&self, time: Nanos) -> Vec<usize> {
-        let on_its_way = |wakeup: &Wakeup| wakeup.due_at <= time && time <= wakeup.first;
-        (0..self.len()).filter(|number| on_its_way(&self.course.wakeups[*number])).collect()
+    pub fn worst_of(&self, mut numbers: Vec<usize>) -> Vec<usize> {
+        numbers.sort_by_key(|number| std::cmp::Reverse(self.latency(*number)));
+        numbers
     }
 
-    /// The time nearest to this one at which a wakeup is due; `None` if there are no wakeups.
+    /// Whether one is on its way at a time: due before it or then, and not yet executing.
     #[must_use]
-    pub fn nearest(&self, time: Nanos) -> Option<Nanos> {
-        let due = self.course.wakeups.iter().map(|wakeup| wakeup.due_at);
-        due.min_by_key(|due| due.0.abs_diff(time.0))
+    pub fn is_on_its_way(&self, number: usize, time: Nanos) -> bool {
+        let wakeup = &self.course.wakeups[number];
+        (wakeup.due_at..=wakeup.first).contains(&time)
+    }
+
+    /// When it is due, by its number.
+    #[must_use]
+    pub fn due_at(&self, number: usize) -> Nanos {
+        self.course.wakeups[number].due_at
     }
 
     /// Which wakeup of its task it is, from 0 on.

@@ -5,7 +5,9 @@ use super::course::Course;
 use super::cpus::Served;
 use super::tasks::{Call, Place, Task};
 use super::wakeup::{Along, Decided, Refill, Wakeup, Wants};
-use schema::{CpuId, Log, LogEvent, LogInterrupt, LogPrevState, LogRecord, LogTaskRef, Nanos, Pid};
+use schema::{
+    CpuId, Log, LogBudget, LogEvent, LogInterrupt, LogPrevState, LogRecord, LogTaskRef, Nanos, Pid,
+};
 use std::collections::BTreeMap;
 
 /// A log, as it is read.
@@ -82,20 +84,22 @@ impl<Meant: Fn(Pid, &str) -> bool> Reader<'_, Meant> {
                 }
             }
             LogEvent::Decision { of, reason } => {
-                if let Some(is) = Task::budget(reason) {
-                    self.task(*of).is_throttled(record.time, is);
-                }
                 if let Some(begun) = self.begun.get_mut(of) {
                     begun.wakeup.decisions.push(Decided { at: record.time, reason });
                 }
             }
             LogEvent::ThrottleBegins { of_cpu, budget } => {
-                self.course.throttles(record.time, *of_cpu, *budget, true)
+                self.throttles(record.time, *of_cpu, *budget, true)
             }
-            LogEvent::ThrottleEnds { of_cpu, budget } => {
-                self.course.throttles(record.time, *of_cpu, *budget, false)
-            }
+            LogEvent::ThrottleEnds { of_cpu, budget } => self.throttles(record.time, *of_cpu, *budget, false),
             _ => {}
+        }
+    }
+
+    fn throttles(&mut self, now: Nanos, cpu: CpuId, budget: LogBudget, is: bool) {
+        match budget {
+            LogBudget::Deadline { pid } => self.task(pid).is_throttled(now, is),
+            LogBudget::RealTime {} | LogBudget::Group { .. } => self.course.throttles(now, cpu, budget, is),
         }
     }
 

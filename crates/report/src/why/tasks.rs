@@ -139,14 +139,6 @@ impl Task {
     }
 
     pub fn is_throttled(&mut self, now: Nanos, is: bool) {
-        // One that wakes up behind its deadline is throttled as it comes to its queue, and nobody says so.
-        let was = self.throttled.last().is_some_and(|since| since.is);
-        if !is
-            && !was
-            && let Some(came) = self.places.last()
-        {
-            self.throttled.push(Since { from: came.from, is: true });
-        }
         self.throttled.push(Since { from: now, is });
     }
 
@@ -196,14 +188,5 @@ impl Task {
             (true, _) => Place::Sleeps,
         };
         self.is_at(now, is);
-    }
-
-    /// Whether a decision is about the deadline budget of a task; whether it keeps it away.
-    pub fn budget(reason: &str) -> Option<bool> {
-        match reason {
-            "dl_throttled" => Some(true),
-            "dl_replenished" => Some(false),
-            _ => None,
-        }
     }
 }

@@ -9,7 +9,6 @@ use super::typed::Typed;
 use super::voice::Voice;
 use lab::{CompareWords, Plan};
 use report::page::{Content, Page};
-use report::plot::Latencies;
 use schedlab::Error;
 use schedlab::files::Disk;
 use std::path::PathBuf;
@@ -71,10 +70,7 @@ pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> 
     progress.finish();
     let (timelines, comparison) = comparison?;
     if let Some(picture) = picture {
-        let each =
-            timelines.iter().map(|one| Latencies { name: one.name.clone(), each_ns: one.latencies_ns() });
-        let each: Vec<Latencies> = each.collect();
-        picture.write(&report::plot::latencies(&each).ok_or(Error::NobodyWoken)?.svg)?;
+        picture.write_latencies(&timelines)?;
     }
     if let Some(report) = report {
         report.write(&Page { content: Content::of_comparison(&comparison), timelines })?;

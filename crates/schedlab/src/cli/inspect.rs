@@ -2,10 +2,11 @@
 
 use super::common::Format;
 use super::output::{Failure, Stream, command_line, print};
+use super::picture::Picture;
 use super::report_page::ReportOptions;
 use super::window::StretchOptions;
 use clap::ValueEnum;
-use lab::{Inspection, Window};
+use lab::{Inspected, Inspection, Window};
 use report::page::{Content, Page};
 use report::text::Rows;
 use schedlab::files::Disk;
@@ -40,6 +41,11 @@ pub struct Args {
     full: bool,
     #[command(flatten)]
     report: ReportOptions,
+    /// Also draw the timeline of the trace (with --from and --to of that stretch) and the histogram of wakeup
+    /// latencies; of two traces how long woken tasks waited, over each other: a picture, by its ending SVG or
+    /// PNG.
+    #[arg(long, value_name = "FILE.svg|png")]
+    plot: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -63,41 +69,39 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
     let rows = if args.full { Rows::All } else { Rows::Folded };
     let inputs: Vec<PathBuf> = std::iter::once(&args.trace).chain(&args.other).map(PathBuf::from).collect();
     let report = args.report.open(&inputs)?;
+    let picture = args.plot.as_deref().map(|path| Picture::open(path, &inputs)).transpose()?;
+    let is_drawn = report.is_some() || picture.is_some();
     if let Some(other) = &args.other {
         let traces = [args.trace.as_str(), other];
-        let result = match report {
-            None => {
-                let mut result = lab::inspect_both(traces, &asked, &Disk)?;
-                result.command = Some(command_line());
-                result
-            }
-            Some(report) => {
-                let mut found = lab::inspect_both_with_timelines(traces, &asked, &Disk)?;
-                found.result.command = Some(command_line());
-                let content = Content::of_recordings(&found.result);
-                report.write(&Page { content, timelines: found.timelines })?;
-                found.result
-            }
+        let Inspected { mut result, timelines } = if is_drawn {
+            lab::inspect_both_with_timelines(traces, &asked, &Disk)?
+        } else {
+            Inspected { result: lab::inspect_both(traces, &asked, &Disk)?, timelines: Vec::new() }
         };
+        result.command = Some(command_line());
+        if let Some(picture) = picture {
+            picture.write_latencies(&timelines)?;
+        }
+        if let Some(report) = report {
+            report.write(&Page { content: Content::of_recordings(&result), timelines })?;
+        }
         return match args.format {
             Format::Text => print(&report::text::recordings(&result, rows)),
             Format::Json => Stream::Output.exact(&result.to_json()),
         };
     }
-    let result = match report {
-        None => {
-            let mut result = lab::inspect(&args.trace, &asked, &Disk)?;
-            result.command = Some(command_line());
-            result
-        }
-        Some(report) => {
-            let mut found = lab::inspect_with_timeline(&args.trace, &asked, &Disk)?;
-            found.result.command = Some(command_line());
-            let content = Content::of_inspection(&found.result);
-            report.write(&Page { content, timelines: found.timelines })?;
-            found.result
-        }
+    let Inspected { mut result, timelines } = if is_drawn {
+        lab::inspect_with_timeline(&args.trace, &asked, &Disk)?
+    } else {
+        Inspected { result: lab::inspect(&args.trace, &asked, &Disk)?, timelines: Vec::new() }
     };
+    result.command = Some(command_line());
+    if let Some((picture, timeline)) = picture.zip(timelines.first()) {
+        picture.write_timeline(timeline)?;
+    }
+    if let Some(report) = report {
+        report.write(&Page { content: Content::of_inspection(&result), timelines })?;
+    }
     match args.format {
         Format::Text => print(&report::text::inspect(&result, rows)),
         Format::Json => Stream::Output.exact(&result.to_json()),

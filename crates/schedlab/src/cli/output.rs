@@ -135,9 +135,9 @@ pub fn open(path: &Path, inputs: &[PathBuf]) -> Result<Output, Failure> {
 }
 
 /// Writes a whole file.
-pub fn write(path: &Path, inputs: &[PathBuf], text: &str) -> Result<(), Failure> {
+pub fn write(path: &Path, inputs: &[PathBuf], content: impl AsRef<[u8]>) -> Result<(), Failure> {
     let mut output = open(path, inputs)?;
-    output.write_all(text.as_bytes()).map_err(|source| output.failed(source))?;
+    output.write_all(content.as_ref()).map_err(|source| output.failed(source))?;
     Ok(output.commit()?)
 }
 

@@ -2,6 +2,7 @@
 
 use super::common::Format;
 use super::output::{Failure, Stream, command_line, print, say, write};
+use super::picture::PictureFormat;
 use super::progress::Progress;
 use super::report_page::ReportOptions;
 use super::speed::Speed;
@@ -36,9 +37,12 @@ pub struct Args {
     /// outdated.
     #[arg(long, value_name = "FOLDER")]
     save: Option<PathBuf>,
-    /// Draw what a sweep varies, a picture (SVG) for each figure, into this folder: NAME.FIGURE.svg.
+    /// Draw what a sweep varies, a picture for each figure, into this folder: NAME.FIGURE.svg.
     #[arg(long, value_name = "FOLDER")]
     plot: Option<PathBuf>,
+    /// Format of these pictures, and the ending of their names.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = PictureFormat::Svg, requires = "plot")]
+    plot_format: PictureFormat,
     /// Also say, on standard error, how many times real time each variant ran on one core: simulated time by
     /// CPU time.
     #[arg(long)]
@@ -74,7 +78,8 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
     let reproduction = args.report(done?, args.quick, command_line());
     if let Some(folder) = &args.plot {
         for plot in reproduction.experiments.iter().flat_map(report::plot::swept) {
-            write(&folder.join(format!("{}.svg", plot.name)), &[], &plot.svg)?;
+            let file = folder.join(format!("{}.{}", plot.name, args.plot_format.ending()));
+            write(&file, &[], args.plot_format.encoded(plot.svg)?)?;
         }
     }
     if let Some(page) = page {
@@ -153,11 +158,11 @@ impl Args {
         let command = format!("schedlab reproduce {argument}{quick_option}{sensitivity}");
         let report = self.report(vec![result], quick, command);
         let ending = if quick { ".quick.json" } else { ".json" };
-        write(&folder.join(format!("{name}{ending}")), &[], &report.to_json())?;
+        write(&folder.join(format!("{name}{ending}")), &[], report.to_json())?;
         if !quick {
             // A file is the same wherever it is made.
             let text = in_columns(WIDTH, || report::text::reproduction(&report));
-            write(&folder.join(format!("{name}.txt")), &[], &text)?;
+            write(&folder.join(format!("{name}.txt")), &[], text)?;
         }
         Ok(())
     }

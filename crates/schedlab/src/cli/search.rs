@@ -77,7 +77,7 @@ pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> 
     let mut result = result?;
     result.command = Some(command_line());
     if let Some(path) = &args.save {
-        write(path, &files, &result.scenario())?;
+        write(path, &files, result.scenario())?;
     }
     match args.common.format {
         Format::Text => print(&report::text::search(&result)),

@@ -52,15 +52,9 @@ impl Typed {
         Typed(self.0.iter().filter(|typed| *typed != option).cloned().collect())
     }
 
-    /// Makes sure that none of them says anything of a run, where a recording is looked at as it is.
-    ///
-    /// # Errors
-    /// Those that do.
-    pub fn say_nothing_of_a_replay(&self, recording: &str) -> Result<(), Error> {
-        if self.0.is_empty() {
-            return Ok(());
-        }
-        Err(Error::OptionsBesideRecording { recording: recording.to_owned(), options: self.0.clone() })
+    /// Them, where there are any.
+    pub fn any(self) -> Option<Vec<String>> {
+        (!self.0.is_empty()).then_some(self.0)
     }
 
     /// Makes sure that none of them says anything of a run, which `result` does itself.

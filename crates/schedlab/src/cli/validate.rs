@@ -51,7 +51,7 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
         save(&validation, file, args.of.as_deref())?;
     }
     if let Some(file) = &args.page {
-        write(file, &[], &report::validate::page(&validation))?;
+        write(file, &[], report::validate::page(&validation))?;
     }
     validation.command = Some(command_line());
     match args.format {
@@ -69,7 +69,7 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
 fn save(validation: &Validation, file: &Path, of: Option<&str>) -> Result<(), Failure> {
     let of = of.map_or(String::new(), |of| format!(" {of}"));
     let stored = Validation { command: Some(format!("schedlab validate{of}")), ..validation.clone() };
-    write(file, &[], &stored.to_json())
+    write(file, &[], stored.to_json())
 }
 
 impl Args {

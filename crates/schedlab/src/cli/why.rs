@@ -6,7 +6,7 @@ use super::picture::Picture;
 use super::report_page::{Report, ReportOptions};
 use super::typed::Typed;
 use super::voice::Voice;
-use lab::{Experiment, Explained, Question, RecordedQuestion};
+use lab::{AskedRecording, Experiment, Explained, Question, RecordedQuestion, STANDARD_STREAM};
 use report::page::Page;
 use schedlab::Error;
 use schedlab::files::Disk;
@@ -21,7 +21,8 @@ use workload::units;
 /// A latency begins when the task should have been woken: when its timer was due as it had asked for, when
 /// an interrupt came, when another task set about it; of a wait for a mutex, when it began. It ends with the
 /// task's first instruction. --task says whose wakeups. A result (`--format json` of `run`) is repeated
-/// first. A recording alone is explained as it was recorded, without running anything.
+/// first. A recording alone is explained as it was recorded; only what would have helped is tried in its
+/// replay.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -40,8 +41,10 @@ pub struct Args {
     #[arg(long, value_name = "TIME", value_parser = time)]
     at: Option<Nanos>,
     /// Of so many of them try what would have helped: the run again, with one related setting or priority
-    /// changed from just before the moment on [default: 1; of a recording nothing is tried, nor of a replay
-    /// that is far from its recording in latencies].
+    /// changed from just before the moment on [default: 1; of a recording that is long, or whose replay is
+    /// far from it in latencies, 0].
+    ///
+    /// Of a recording it is tried in its replay, against the wakeup that is most like the recorded one.
     #[arg(long, value_name = "N")]
     tries: Option<u32>,
     /// Of a recording also explain waits that began when the task was preempted.
@@ -93,13 +96,12 @@ pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> 
 
 /// A recording alone is explained as it is.
 fn recorded(args: &Args, recording: &str, typed: &Typed) -> Result<(), Failure> {
-    if args.tries.is_some() {
-        return Err(Error::NothingTried.into());
+    // The others say how to replay it, for what would have helped.
+    let told = ["--task", "--from", "--to", "--preempted"];
+    let replay = told.into_iter().fold(typed.clone(), |typed, option| typed.without(option)).any();
+    if let (Some(options), Some(0)) = (&replay, args.tries) {
+        return Err(Error::NothingReplayed { options: options.clone() }.into());
     }
-    ["--task", "--from", "--to", "--preempted"]
-        .into_iter()
-        .fold(typed.clone(), |typed, option| typed.without(option))
-        .say_nothing_of_a_replay(recording)?;
     let question = RecordedQuestion {
         tasks: args.common.tasks().to_vec(),
         waits: if args.preempted { WaitsMeant::Runnable } else { WaitsMeant::Wakeups },
@@ -109,11 +111,53 @@ fn recorded(args: &Args, recording: &str, typed: &Typed) -> Result<(), Failure> 
         blame: args.blame || args.plot.is_some(),
     };
     let files = Beside::open(args, &[recording.into()])?;
+    let mut asked = AskedRecording::open(recording, &question, &Disk)?;
+    let insists = args.tries.is_some() || replay.is_some();
+    if args.tries != Some(0) {
+        try_in_replay(args, &mut asked, Wanted { typed, insists })?;
+    }
     let found = match files.report {
-        None => Found { why: lab::why_recorded(recording, &question, &Disk)?, page: None },
-        Some(_) => Found::of(lab::why_recorded_with_page(recording, &question, &Disk)?),
+        None => Found { why: asked.why, page: None },
+        Some(_) => Found::of(asked.with_page()?),
     };
     show(args, found, files)
+}
+
+/// A replay of so many events takes about a second, and each of its tries as long.
+const MOST_EVENTS: usize = 200_000;
+
+struct Wanted<'a> {
+    typed: &'a Typed,
+    /// Somebody has said to replay it, or how.
+    insists: bool,
+}
+
+/// What would have helped is tried in a replay: by itself where that is quick, else only if it is asked for.
+fn try_in_replay(args: &Args, asked: &mut AskedRecording, wanted: Wanted<'_>) -> Result<(), Failure> {
+    let is_stream = args.common.recording_alone()? == Some(STANDARD_STREAM);
+    let note = match wanted.insists {
+        true if is_stream => return Err(Error::TriesOfStream.into()),
+        false if is_stream => {
+            "what would have helped is tried of a file only, since a stream can be read only once".to_owned()
+        }
+        false if asked.events() > MOST_EVENTS => format!(
+            "what would have helped is tried only if --tries 1 asks for it: a replay of {} events takes a \
+             while",
+            asked.events()
+        ),
+        insists => {
+            let tried = args.common.meaning(&[], wanted.typed).and_then(|meant| {
+                let tries = args.tries.map(|tries| tries as usize);
+                Ok(asked.try_in(&meant.experiment, tries)?)
+            });
+            match tried {
+                Err(error) if !insists => format!("what would have helped cannot be tried: {error}"),
+                tried => return Ok(tried?),
+            }
+        }
+    };
+    asked.why.notes.push(note);
+    Ok(())
 }
 
 /// What is written beside the text; begun before the run.
@@ -156,7 +200,7 @@ fn show(args: &Args, found: Found, files: Beside) -> Result<(), Failure> {
         report.write(&page)?;
     }
     if let Some(picture) = files.plot {
-        picture.write(&report::plot::blame(&result.blame).ok_or(Error::NobodyLate)?.svg)?;
+        picture.write(report::plot::blame(&result.blame).ok_or(Error::NobodyLate)?.svg)?;
     }
     match args.common.format {
         Format::Text => print(&report::text::why(&result, args.common.rows())),

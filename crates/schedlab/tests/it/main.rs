@@ -7,6 +7,7 @@ mod cli;
 mod io;
 mod loads;
 mod outputs;
+mod pictures;
 mod record;
 mod repeat;
 mod report_page;

@@ -210,69 +210,6 @@ fn a_page_that_cannot_be_written_is_an_error_before_the_run() {
     }
 }
 
-#[test]
-fn a_picture_shows_a_stretch_of_a_run() {
-    let file = path("stretch.svg");
-    let name = file.to_string_lossy();
-    let args = ["run", "cyclictest -t1 -i1000 -n", "hog -n 2", "--cpus", "2", "--for", "50ms"];
-    let output = schedlab(&[&args[..], &["--from", "10ms", "--to", "20ms", "--plot", &name]].concat());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let svg = fs::read_to_string(&file).expect("the picture");
-    for text in ["hog -n 2, 10ms to 20ms", ">CPU 1<", ">12 ms<", "cyclictest "] {
-        assert!(svg.contains(text), "{text}");
-    }
-}
-
-#[test]
-fn a_picture_is_svg_or_png_and_has_the_same_bytes_each_time() {
-    let short = |command| [command, "cyclictest -t1 -i1000 -n", "hog -n 2", "--cpus", "2", "--for", "20ms"];
-    for (command, more) in
-        [("run", &[][..]), ("why", &[]), ("compare", &["--repeat", "1", "--with", "cpus=1"])]
-    {
-        let picture = |name: &str| {
-            let file = path(&format!("{command}-{name}"));
-            let plot = file.to_string_lossy();
-            let output = schedlab(&[&short(command)[..], more, &["--plot", &plot]].concat());
-            (output, fs::read(&file).unwrap_or_default())
-        };
-        let (output, png) = picture("one.png");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"), "{command}");
-        assert_eq!(png, picture("two.png").1, "{command}");
-        let svg = String::from_utf8(picture("three.svg").1).expect("text");
-        assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{command}");
-        let of_svg = |name: &str| {
-            let rest = svg.split_once(&format!(" {name}=\"")).expect("in the head").1;
-            rest.split('"').next().and_then(|number| number.parse::<u32>().ok()).expect("a number")
-        };
-        let of_png = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().expect("four bytes"));
-        assert_eq!([of_png(16), of_png(20)], ["width", "height"].map(|name| 2 * of_svg(name)), "{command}");
-        let (output, nothing) = picture("four.pdf");
-        assert_eq!((output.status.code(), nothing.len()), (Some(2), 0), "{command}");
-        assert!(String::from_utf8_lossy(&output.stderr).contains(".svg or .png"), "{command}");
-    }
-}
-
-#[test]
-fn a_picture_of_a_comparison_names_each_configuration_and_its_longest_latency() {
-    let file = path("compare.svg");
-    let args =
-        ["compare", "cyclictest -t1 -i1000 -n", "hog -n 2", "--cpus", "2", "--for", "50ms", "--repeat", "2"];
-    let page = written(
-        "compare-plot.html",
-        &[&args[..], &["--with", "cpus=1", "--plot", &file.to_string_lossy()]].concat(),
-    );
-    let svg = fs::read_to_string(&file).expect("the picture");
-    assert_eq!(list_names(&page.json), ["base", "cpus=1"]);
-    for text in ["base, at most ", "cpus=1, at most ", "100 %", "from wakeup to running"] {
-        assert!(svg.contains(text), "{text}");
-    }
-}
-
-fn list_names(page: &Value) -> Vec<&str> {
-    page["timelines"].as_array().expect("timelines").iter().filter_map(|one| one["name"].as_str()).collect()
-}
-
 /// As the group's cpu.stat counts them. Its tasks are shown throttled while they wait in such a queue.
 #[test]
 fn stretches_in_which_a_group_may_not_run_are_shown() {

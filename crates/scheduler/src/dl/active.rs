@@ -5,7 +5,7 @@
 //! task that leaves the class is free at that time only, so that leaving and entering gains nothing.
 
 use super::admission::{give_back, reserve};
-use super::budget::cancel_replenishment;
+use super::budget::{cancel_replenishment, unthrottle};
 use super::cbs::Budget;
 use super::entity::DlEntity;
 use super::params::DlParams;
@@ -159,7 +159,7 @@ fn leaves<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) {
     let (me, e) = (rq.me, &rq.me.task(p).dl);
     cancel(me, e.zero_lag.take(), What::ZeroLag(p));
     cancel_replenishment(rq, e, DlId::Task(p));
-    e.throttled.set(false);
+    unthrottle(rq, p);
     e.yielded.set(false);
     uncount(me, e);
     match free_at(me, e, rq.clock) {

@@ -7,7 +7,7 @@ use super::timer::{What, arm, cancel};
 use super::tree::DlId;
 use crate::platform::Platform;
 use crate::rq::RqGuard;
-use crate::{Event, Nanos, Reason, TaskId, fair};
+use crate::{Event, Nanos, Reason, TaskId, Throttled, fair};
 
 /// Accounts the running task's time up to the queue's clock, which may throttle it.
 pub(super) fn update_curr<P: Platform>(rq: &mut RqGuard<'_, P>) {
@@ -36,7 +36,7 @@ fn exhausted<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     let e = &me.task(p).dl;
     leave(rq, id);
     if e.is_boosted() || !throttle(rq, e, id) {
-        replenish(rq, e);
+        replenish(rq, p);
         enter(rq, id);
     } else {
         me.decide(p, Reason::DlThrottled);
@@ -54,6 +54,9 @@ pub(super) fn throttle<P: Platform>(rq: &RqGuard<'_, P>, e: &DlEntity, id: DlId)
         return false;
     }
     e.throttled.set(true);
+    if let DlId::Task(p) = id {
+        rq.me.event(Event::ThrottleBegins { cpu: rq.cpu, whom: Throttled::Deadline(p) });
+    }
     cancel_replenishment(rq, e, id);
     e.replenish.set(Some(arm(rq.me, rq.cpu, at, What::Replenish(id))));
     true
@@ -63,13 +66,21 @@ pub(super) fn cancel_replenishment<P: Platform>(rq: &RqGuard<'_, P>, e: &DlEntit
     cancel(rq.me, e.replenish.take(), What::Replenish(id));
 }
 
-/// A new period begins, or as many as it takes.
-pub(super) fn replenish<P: Platform>(rq: &RqGuard<'_, P>, e: &DlEntity) {
+/// A task has to wait no longer, if it had to.
+pub(super) fn unthrottle<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) {
+    if rq.me.task(p).dl.throttled.replace(false) {
+        rq.me.event(Event::ThrottleEnds { cpu: rq.cpu, whom: Throttled::Deadline(p) });
+    }
+}
+
+/// A new period of a task begins, or as many as it takes.
+pub(super) fn replenish<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) {
+    let e = &rq.me.task(p).dl;
     if let Some(params) = e.params() {
         e.set_budget(e.budget().replenished(params, e.yielded.get(), rq.clock));
     }
     e.yielded.set(false);
-    e.throttled.set(false);
+    unthrottle(rq, p);
 }
 
 /// A tick while a deadline task runs: accounting.

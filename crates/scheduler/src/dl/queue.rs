@@ -5,7 +5,7 @@
 //! as one of those that run here.
 
 use super::active;
-use super::budget::{cancel_replenishment, replenish, throttle, update_curr};
+use super::budget::{cancel_replenishment, replenish, throttle, unthrottle, update_curr};
 use super::cbs::{self, Budget, Woken};
 use super::overload;
 use super::tree::{DlId, Queued};
@@ -32,7 +32,7 @@ pub(crate) fn enqueue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
         if throttle(rq, &task.dl, DlId::Task(p)) {
             return;
         }
-        replenish(rq, &task.dl);
+        replenish(rq, p);
     }
     enter(rq, DlId::Task(p));
 }
@@ -212,5 +212,5 @@ pub(crate) fn lend<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, donor: Option<su
         }
         None => e.set_budget(Budget { runtime: 0, deadline: Nanos::ZERO }),
     }
-    e.throttled.set(false);
+    unthrottle(rq, p);
 }

@@ -125,7 +125,7 @@ async fn next_period<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, armed: Armed) {
     if task.class.get() != Class::Deadline || e.is_boosted() || !e.is_throttled() {
         return;
     }
-    replenish(&rq, e);
+    replenish(&rq, p);
     me.decide(p, Reason::DlReplenished);
     if !task.on_rq.get() {
         return;

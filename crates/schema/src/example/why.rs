@@ -184,5 +184,6 @@ fn remedies() -> Remedies {
         helps: true,
         elsewhere: vec![RemedyCost { what: "context_switches".to_owned(), before: 100, after: 120 }],
     };
-    Remedies { from: Nanos(900), worst_later: Nanos(3_400), any_helps: true, tried: vec![remedy] }
+    let replayed = Some(ReplayedWait { due_at: Nanos(950), latency: Nanos(3_100) });
+    Remedies { from: Nanos(900), worst_later: Nanos(3_400), replayed, any_helps: true, tried: vec![remedy] }
 }

@@ -248,7 +248,8 @@ pub struct LogTaskRef {
     pub prio: Prio,
 }
 
-/// Time that tasks of a CPU share. JSON tells the kinds apart by the field `kind`.
+/// A budget of CPU time, which tasks of a CPU share, or that one task has. JSON tells the kinds apart by
+/// the field `kind`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -259,6 +260,11 @@ pub enum LogBudget {
     Group {
         /// Its place in `groups` of the head, from 0.
         group: u32,
+    },
+    /// That of a deadline task, which may be on another CPU when it is over.
+    Deadline {
+        /// The task.
+        pid: Pid,
     },
 }
 

@@ -10,7 +10,7 @@ pub use blame::{Blame, BlameRow, LateBy};
 pub use cause::{Budget, Cause, Handler, HandlerContext, HeldMutex, IrqsOffPath, Precedence};
 pub use explanation::{Due, Explanation, WhyAlternative, WhyDecision, WhyShare, WhyStretch, WhyTask, Woken};
 pub use recorded::{WhyLeft, WhyOrigin, WhyRecorded, WhyWaker};
-pub use remedy::{Remedies, Remedy, RemedyCost};
+pub use remedy::{Remedies, Remedy, RemedyCost, ReplayedWait};
 
 use crate::{ExperimentText, WhySchema, json};
 use serde::Serialize;

@@ -14,10 +14,26 @@ pub struct Remedies {
     /// nanoseconds.
     #[serde(rename = "worst_later_ns")]
     pub worst_later: Nanos,
+    /// Of a wait in a recording, where it was tried; absent where that is the run itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replayed: Option<ReplayedWait>,
     /// Whether any of it helps.
     pub any_helps: bool,
     /// Each change.
     pub tried: Vec<Remedy>,
+}
+
+/// The wait in a replay that is most like one of the recording: of the same task, about as long, and
+/// nearest to it in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ReplayedWait {
+    /// When it is due there, nanoseconds on the recording's clock.
+    #[serde(rename = "due_ns")]
+    pub due_at: Nanos,
+    /// How long it takes without any change, nanoseconds.
+    #[serde(rename = "latency_ns")]
+    pub latency: Nanos,
 }
 
 /// A change, and what comes of it.

@@ -1,6 +1,7 @@
 //! One wait in stretches, each with its cause.
 
 use super::cpus::{Base, Mark};
+use super::quota::{Span, cgroup_of};
 use super::wait::{Began, Wait};
 use super::{RecordedWaits, id};
 use crate::model::Cpu;
@@ -82,9 +83,22 @@ impl Cut<'_> {
     fn queue(&mut self, queue: Queue, to_ns: u64) {
         self.stopped = None;
         for (mark, to_ns) in self.pieces(queue.cpu, to_ns) {
-            let cause = self.cause(queue, &mark);
-            self.until(to_ns, Some(queue.cpu), cause);
+            let inside = Span { from_ns: self.at_ns, to_ns };
+            let pid = self.wait.task.pid;
+            for to_ns in self.of.quotas.bounds(pid, queue.cpu, inside).into_iter().chain([to_ns]) {
+                let cause = self.limited(queue.cpu).unwrap_or_else(|| self.cause(queue, &mark));
+                self.until(to_ns, Some(queue.cpu), cause);
+            }
         }
+    }
+
+    /// Whether its group has used up a limit that the recording names, where the account stands.
+    fn limited(&self, cpu: Cpu) -> Option<Cause> {
+        let task = self.wait.task;
+        let (group, stop) = self.of.quotas.at(task.pid, cpu, self.at_ns)?;
+        let budget = Budget::Group { group: Some(group.into()) };
+        let is_fair = matches!(Class::of(task.prio), Class::Fair | Class::Idle);
+        is_fair.then_some(Cause::Throttled { budget, until: Some(Nanos(stop.to_ns)) })
     }
 
     fn cause(&mut self, queue: Queue, mark: &Mark) -> Cause {
@@ -155,9 +169,7 @@ impl Cut<'_> {
     /// The group with a limit that the task is in, if the recorder wrote it down.
     fn limited_group(&self) -> Option<Box<str>> {
         let trace = self.of.trace;
-        let pid = self.wait.task.pid;
-        let process = trace.threads.get(&pid).and_then(|thread| thread.tgid).unwrap_or(pid);
-        let cgroup = &trace.host.groups.get(&process)?.cgroup;
+        let cgroup = cgroup_of(trace, self.wait.task.pid)?;
         trace.host.quotas_of(cgroup).next().map(|(path, _)| path.into())
     }
 

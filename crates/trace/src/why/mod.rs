@@ -4,17 +4,20 @@
 //! 1. [`course`] reads the events once: what each CPU does ([`cpus`]), and each wait with its places.
 //! 2. [`cut`] cuts one wait where its CPU begins something else, and names the cause of each piece.
 //! 3. [`wakers`] follows who woke the waker.
-//! 4. [`limits`] finds tasks that behave as if they had a limit.
+//! 4. [`quota`] finds when groups have used up limits that the recording names, [`limits`] tasks that
+//!    behave as if they had one.
 //!
-//! What an explanation says is evidence, not inference, with one step: a CPU that chooses the idle task, or
-//! one of a lower class, while a task is in its queue may not choose that task, so its budget is used up. The
-//! kernel's rule is that the highest class that has a task goes first (deadline-groups A1).
+//! What an explanation says is evidence, not inference, with two steps. A CPU that chooses the idle task, or
+//! one of a lower class, while a task is in its queue may not choose that task, so its budget is used up: the
+//! kernel's rule is that the highest class that has a task goes first (deadline-groups A1). And whether a
+//! group has used up the limit that the recording names follows from what its tasks have had ([`quota`]).
 
 mod course;
 mod cpus;
 mod cut;
 mod handlers;
 mod limits;
+mod quota;
 mod wait;
 mod wakers;
 
@@ -23,6 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::model::{Pid, Trace};
 use course::Course;
 pub use limits::SuspectedLimit;
+use quota::Quotas;
 use schema::why::{Due, Explanation, WhyLeft, WhyRecorded, WhyTask, Woken};
 use schema::{CpuId, Nanos, Prio};
 use wait::{Began, Left, Wait, Waker};
@@ -32,6 +36,7 @@ use wait::{Began, Left, Wait, Waker};
 pub struct RecordedWaits<'t> {
     trace: &'t Trace,
     course: Course,
+    quotas: Quotas,
 }
 
 /// Which waits are meant.
@@ -66,7 +71,8 @@ impl<'t> RecordedWaits<'t> {
     /// Of all tasks of a trace.
     #[must_use]
     pub fn of(trace: &'t Trace) -> Self {
-        RecordedWaits { trace, course: Course::of(trace) }
+        let course = Course::of(trace);
+        RecordedWaits { trace, quotas: Quotas::of(trace, &course), course }
     }
 
     /// What the recording lacks.
@@ -78,7 +84,9 @@ impl<'t> RecordedWaits<'t> {
     /// Limits of CPU time that the recording does not name, and that nothing else explains, by pid.
     #[must_use]
     pub fn suspected_limits(&self) -> Vec<SuspectedLimit> {
-        limits::suspected(&self.course.waits)
+        let mut suspected = limits::suspected(&self.course.waits);
+        suspected.retain(|limit| !self.quotas.limits(limit.pid));
+        suspected
     }
 
     /// Numbers of the waits that are meant, of the tasks that are: by pid and command name at that time.

@@ -1,10 +1,11 @@
 //! Recordings explained as they are.
 
-use lab::schema::why::{Cause, Precedence, WhyResult};
+use lab::schema::why::{Budget, Cause, Precedence, WhyResult};
+use lab::schema::{ExperimentText, LoadText, LogEvent, MachineText};
 use lab::trace::WaitsMeant;
 use lab::{
-    Change, Error, Experiment, Files, LoadSpec, Nanos, Question, RecordedQuestion, Window, machine, why,
-    why_recorded,
+    AskedRecording, Change, Error, Experiment, Files, LoadSpec, Nanos, Programs, Question, RecordedQuestion,
+    TraceFormat, Window, groups, machine, why, why_recorded,
 };
 
 const DEMO: &[u8] = include_bytes!("../../../../../demo/mix-rtover.dat");
@@ -78,19 +79,21 @@ fn what_is_not_there_is_said() {
     assert!(behind.contains("behind the end of the trace"), "{behind}");
 }
 
+/// Of the demo on a machine.
+fn replay(on: &str) -> Experiment {
+    let files = Files::from([("demo.dat".to_owned(), DEMO.to_vec())]);
+    let mut replay = Experiment::new(machine(on, Some(2), &files).expect("a machine"));
+    let recording = LoadSpec::open("demo.dat", &files).expect("a recording");
+    replay.loads = vec![recording.recorded_on(&replay.machine)];
+    replay.tasks = vec!["f3".parse().expect("a task")];
+    replay.kernel.set(Change::parse("hz=250").expect("no time")).expect("a setting");
+    replay
+}
+
 /// Where nothing costs time, the replay of this recording is 90 % off in latencies: what helps there is told
 /// only to who asks for it. On the machine on which it was recorded it is fair.
 #[test]
 fn a_replay_that_is_far_off_does_not_say_what_would_have_helped() {
-    let files = Files::from([("demo.dat".to_owned(), DEMO.to_vec())]);
-    let replay = |on: &str| {
-        let mut replay = Experiment::new(machine(on, Some(2), &files).expect("a machine"));
-        let recording = LoadSpec::open("demo.dat", &files).expect("a recording");
-        replay.loads = vec![recording.recorded_on(&replay.machine)];
-        replay.tasks = vec!["f3".parse().expect("a task")];
-        replay.kernel.set(Change::parse("hz=250").expect("no time")).expect("a setting");
-        replay
-    };
     let ask = |replay: &Experiment, tries, grade: &str| {
         let result = why(replay, Question { worst: 1, tries, ..Question::default() }).expect("explained");
         assert!(result.notes.iter().any(|note| note.contains(grade)), "{:?}", result.notes);
@@ -100,4 +103,125 @@ fn a_replay_that_is_far_off_does_not_say_what_would_have_helped() {
     let far = replay("ideal");
     assert!(!ask(&far, None, "poor for latency"));
     assert!(ask(&far, Some(1), "poor for latency"));
+}
+
+/// f2 (RT 20) goes before f3 (RT 10): a higher priority helps f3. Tasks have the pids of the recording.
+#[test]
+fn what_would_have_helped_in_a_recording_is_tried_in_its_replay() {
+    let files = Files::from([("demo.dat".to_owned(), DEMO.to_vec())]);
+    let ask = |on: &str, tries| {
+        let mut asked = AskedRecording::open("demo.dat", &question("f3"), &files).expect("explained");
+        asked.try_in(&replay(on), tries).expect("it runs");
+        asked.why
+    };
+    let near = ask("vm2", None);
+    let (one, next) = (&near.explanations[0], &near.explanations[1]);
+    let remedies = one.remedies.as_ref().expect("it is near enough");
+    assert!(next.remedies.is_none(), "of one only");
+    let there = remedies.replayed.expect("a wait of the replay");
+    let [latency, wanted] = [there.latency, one.latency].map(|time| time.0);
+    assert!(latency >= wanted / 2 && latency <= 2 * wanted, "{latency} of {wanted}");
+    // On the clock of the recording, which lasts 3.04 s.
+    assert!(there.due_at.0.abs_diff(one.due_at.0) < 3_050_000_000);
+    assert!(remedies.from < there.due_at);
+    let helps: Vec<&str> = remedies.tried.iter().filter(|one| one.helps).map(|one| &*one.change).collect();
+    assert!(helps.contains(&"f3 (8008) fifo:21"), "{helps:?}");
+    assert!(near.notes.iter().any(|note| note.contains("was tried in a replay on machine vm2")));
+    let far = ask("ideal", None);
+    assert!(far.explanations.iter().all(|one| one.remedies.is_none()));
+    assert!(far.notes.iter().any(|note| note.starts_with("what would have helped is not tried")));
+    // Who insists is told.
+    let insists = ask("vm2", Some(2));
+    assert!(insists.explanations.iter().all(|one| one.remedies.is_some()));
+}
+
+/// When a group may not run on a CPU, nanoseconds.
+struct Stopped {
+    cpu: u16,
+    from: u64,
+    to: u64,
+}
+
+/// A run with its group, as a recorder would have it, and when the group might not run.
+fn limited(loads: &[&str], cpus: u32, limit: &str) -> (Vec<u8>, Vec<Stopped>) {
+    let load = |load: &&str| LoadText { load: (*load).to_owned(), file: None };
+    let text = ExperimentText {
+        loads: loads.iter().map(load).collect(),
+        machine: MachineText { cpus: Some(cpus), ..MachineText::default() },
+        groups: vec![groups::group(&format!("web={limit}")).expect("a group")],
+        members: vec![groups::member("web=hog").expect("a member")],
+        duration_ns: Some(2_000_000_000),
+        ..ExperimentText::default()
+    };
+    let experiment = Experiment { record: true, ..Experiment::open(&text, &Files::new()).expect("sound") };
+    let logged = experiment.run().expect("it runs").logged.expect("a log");
+    let mut stopped: Vec<Stopped> = Vec::new();
+    for record in &logged.log.records {
+        let (at, last) = (record.time.0, u64::MAX);
+        match record.event {
+            LogEvent::ThrottleBegins { of_cpu, .. } => {
+                stopped.push(Stopped { cpu: of_cpu.0, from: at, to: last });
+            }
+            LogEvent::ThrottleEnds { of_cpu, .. } => {
+                let open = stopped.iter_mut().find(|one| one.cpu == of_cpu.0 && one.to == last);
+                open.expect("it had begun").to = at;
+            }
+            _ => {}
+        }
+    }
+    let mut trace = Vec::new();
+    logged.write_trace(&mut trace, TraceFormat::TraceDat, Programs::LeftOut).expect("memory takes it");
+    (trace, stopped)
+}
+
+/// The log of the run tells when its group could not run; of its trace, only the limit is known.
+#[test]
+fn a_limit_that_the_recording_names_is_told_for_as_long_as_it_holds() {
+    let busy: (&[&str], u32) = (&["hog -n 2", "periodic -n 1 -p 20ms -r 15ms"], 1);
+    let idle: (&[&str], u32) = (&["hog -n 1"], 1);
+    let two: (&[&str], u32) = (&["hog -n 3", "periodic -n 2 -p 20ms -r 12ms"], 2);
+    let mut throttled = 0;
+    for ((loads, cpus), limit) in
+        [(busy, "cpu.max:20000/100000"), (idle, "cpu.max:30000/100000"), (two, "cpu.max:60000/100000")]
+    {
+        let (trace, stopped) = limited(loads, cpus, limit);
+        let files = Files::from([("limited.dat".to_owned(), trace)]);
+        let asked = RecordedQuestion { waits: WaitsMeant::Runnable, worst: 500, ..question("hog") };
+        let result = why_recorded("limited.dat", &asked, &files).expect("explained");
+        assert!(result.notes.iter().all(|note| !note.contains("does not name")), "{:?}", result.notes);
+        // The first period, of which the recording shows no beginning, and the last are left out.
+        for one in
+            result.explanations.iter().filter(|one| (200_000_000..1_800_000_000).contains(&one.due_at.0))
+        {
+            for stretch in &one.stretches {
+                let (from, to, on) = (stretch.from.0, stretch.to.0, stretch.cpu.expect("a queue").0);
+                let inside = |stop: &Stopped| stop.to.min(to).saturating_sub(stop.from.max(from));
+                let really: u64 = stopped.iter().filter(|stop| stop.cpu == on).map(inside).sum();
+                let told = matches!(&stretch.cause, Cause::Throttled {
+                    budget: Budget::Group { group: Some(group) },
+                    ..
+                } if &**group == "/web");
+                let said = if told { to - from } else { 0 };
+                throttled += said;
+                // On each CPU it may be one slice early, or late.
+                let slices = 6_000_000 * u64::from(cpus);
+                assert!(said.abs_diff(really) <= slices, "{loads:?}: {said} of {really}: {stretch:?}");
+            }
+        }
+    }
+    assert!(throttled > 3_000_000_000, "{throttled}");
+}
+
+/// Nobody is throttled: the group gets less than its limit, however long its tasks wait.
+#[test]
+fn a_limit_that_is_not_used_up_keeps_nobody_away() {
+    let others = "periodic -n 3 -p 10ms -r 3ms";
+    let (trace, stopped) = limited(&["hog -n 1", others], 1, "cpu.max:50000/100000");
+    assert!(stopped.is_empty(), "it gets a quarter");
+    let files = Files::from([("limited.dat".to_owned(), trace)]);
+    let asked = RecordedQuestion { waits: WaitsMeant::Runnable, worst: 500, ..question("hog") };
+    let result = why_recorded("limited.dat", &asked, &files).expect("explained");
+    let stretches = result.explanations.iter().flat_map(|one| &one.stretches);
+    assert!(stretches.clone().count() > 50);
+    assert!(stretches.into_iter().all(|one| !matches!(one.cause, Cause::Throttled { .. })));
 }

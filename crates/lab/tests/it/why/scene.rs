@@ -4,6 +4,7 @@ use lab::machine::{Behaviour, Env, Machine, MachineSpec, RunOptions, Setup, Step
 use report::why::Wakeups;
 use scheduler::registry::Config;
 use scheduler::{CpuId, CpuMask, Nanos, Policy, RtPriority, Topology};
+use schema::Log;
 use schema::why::{Cause, Explanation};
 use std::collections::VecDeque;
 
@@ -71,8 +72,8 @@ impl Scene {
         self.setup.spawn(Nanos::ZERO, task);
     }
 
-    /// Explains the wakeups of a task, its beginning left out.
-    pub fn explain(self, comm: &str) -> Vec<Explanation> {
+    /// All that happens in it.
+    pub fn log(self) -> Log {
         let config = Config::of_profile(self.kernel).expect("a profile");
         self.settings.iter().for_each(|setting| config.set(setting).expect("a setting"));
         let options = RunOptions {
@@ -82,7 +83,12 @@ impl Scene {
             ..RunOptions::default()
         };
         let machine = Machine::new(self.spec, config, self.setup, options).expect("a sound setup");
-        let log = super::log(machine.run().expect("a run without error"));
+        super::log(machine.run().expect("a run without error"))
+    }
+
+    /// Explains the wakeups of a task, its beginning left out.
+    pub fn explain(self, comm: &str) -> Vec<Explanation> {
+        let log = self.log();
         let wakeups = Wakeups::of(&log, |_, name| name == comm);
         let all = (0..wakeups.len()).map(|number| wakeups.explain(number, |_| ""));
         let explained: Vec<Explanation> =

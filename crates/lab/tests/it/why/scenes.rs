@@ -7,7 +7,7 @@ use lab::machine::{
 };
 use scheduler::{CpuId, CpuMask, DlParams, LevelKind, MutexId, Nanos, Policy, Topology, TopologyLevel};
 use schema::why::{Budget, Cause, Due, HeldMutex, IrqsOffPath, Precedence, WhyAlternative, WhyTask};
-use schema::{LogInterrupt, LogLock, Pid, Prio};
+use schema::{LogBudget, LogEvent, LogInterrupt, LogLock, LogRecord, Pid, Prio};
 
 fn who(number: i32, comm: &str, prio: i16) -> WhyTask {
     WhyTask { pid: Pid(lab::machine::FIRST_PID + number), comm: comm.into(), prio: Prio(prio) }
@@ -357,14 +357,43 @@ fn real_time_tasks_that_have_used_up_their_time() {
 
 #[test]
 fn a_deadline_task_that_comes_behind_its_deadline() {
-    let mut scene = Scene::new(1);
-    let policy = Policy::Deadline(DlParams::new(ms(5), ms(20), ms(50)).expect("legal"));
-    scene.on(0, "victim", policy, [Step::Compute(ms(3)), Step::SleepUntil(us(30_300)), Step::Compute(ms(1))]);
-    let causes = scene.causes("victim");
+    let scene = || {
+        let mut scene = Scene::new(1);
+        let policy = Policy::Deadline(DlParams::new(ms(5), ms(20), ms(50)).expect("legal"));
+        let steps = [Step::Compute(ms(3)), Step::SleepUntil(us(30_300)), Step::Compute(ms(1))];
+        scene.on(0, "victim", policy, steps);
+        scene
+    };
+    let causes = scene().causes("victim");
     let Cause::Throttled { budget: Budget::Deadline {}, until: Some(until) } = causes[0].0 else {
         panic!("{causes:?}")
     };
     assert_eq!((until.0, causes.len(), causes[0].1), (50_000_000, 1, 19_700_000));
+    // From its wakeup to its next period, of which no decision tells the beginning.
+    let told: Vec<(u64, bool)> = scene().log().records.iter().filter_map(budget_of_deadline).collect();
+    assert_eq!(told, [(30_300_000, true), (50_000_000, false)]);
+}
+
+/// It works for 3 of 5 ms, sleeps, and has 2 ms left of a period that ends at 50 ms.
+#[test]
+fn a_deadline_task_that_uses_its_budget_up() {
+    let mut scene = Scene::new(1);
+    let policy = Policy::Deadline(DlParams::new(ms(5), ms(50), ms(50)).expect("legal"));
+    scene.settings = vec!["HRTICK"];
+    let steps = [Step::Compute(ms(3)), Step::SleepUntil(us(4_000)), Step::Compute(ms(3))];
+    scene.on(0, "victim", policy, steps);
+    let told: Vec<(u64, bool)> = scene.log().records.iter().filter_map(budget_of_deadline).collect();
+    assert_eq!(told, [(6_000_000, true), (50_000_000, false)]);
+}
+
+/// When a deadline task has to wait for its next period, and when no longer.
+fn budget_of_deadline(record: &LogRecord) -> Option<(u64, bool)> {
+    let is_own = |budget: &LogBudget| matches!(budget, LogBudget::Deadline { .. });
+    match &record.event {
+        LogEvent::ThrottleBegins { budget, .. } if is_own(budget) => Some((record.time.0, true)),
+        LogEvent::ThrottleEnds { budget, .. } if is_own(budget) => Some((record.time.0, false)),
+        _ => None,
+    }
 }
 
 #[test]

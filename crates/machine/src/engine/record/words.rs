@@ -36,10 +36,10 @@ pub(crate) fn log_event<P: Platform>(me: ThisCpu<'_, P>, event: Event) -> LogEve
             vruntime_ns: vruntime.cast_signed(),
         },
         Event::ThrottleBegins { cpu: of, whom } => {
-            LogEvent::ThrottleBegins { of_cpu: cpu(of), budget: budget(whom) }
+            LogEvent::ThrottleBegins { of_cpu: cpu(of), budget: budget(me, whom) }
         }
         Event::ThrottleEnds { cpu: of, whom } => {
-            LogEvent::ThrottleEnds { of_cpu: cpu(of), budget: budget(whom) }
+            LogEvent::ThrottleEnds { of_cpu: cpu(of), budget: budget(me, whom) }
         }
         Event::Decision { task, reason } => LogEvent::Decision { of: of(task), reason: reason.name() },
     }
@@ -88,11 +88,12 @@ pub(crate) fn time(time: Nanos) -> schema::Nanos {
     schema::Nanos(time.0)
 }
 
-fn budget(whom: Throttled) -> LogBudget {
+fn budget<P: Platform>(me: ThisCpu<'_, P>, whom: Throttled) -> LogBudget {
     match whom {
         Throttled::RealTime => LogBudget::RealTime {},
         // The setup's first group is the kernel's second, behind the root.
         Throttled::Group(group) => LogBudget::Group { group: group.0.saturating_sub(1) },
+        Throttled::Deadline(task) => LogBudget::Deadline { pid: pid(me.task(task).pid.get()) },
     }
 }
 

@@ -3,7 +3,9 @@
 use super::{Cell, Content, Table, Unit, duration};
 use crate::page::Timeline;
 use crate::page::timeline::Reason;
-use crate::text::why::{already, cause, elsewhere, of_due, who};
+use crate::text::Rows;
+use crate::text::why::{elsewhere, of_due, told, who};
+use crate::text::why_choices::sentences;
 use crate::text::why_recorded::{clock, handler, meaning};
 use crate::why::CauseKind;
 use schema::why::{
@@ -144,7 +146,7 @@ fn explained(one: &Explanation, zero: Nanos, timelines: &[Timeline]) -> Explaine
         timeline.start_ns <= due_ns && first_ns <= timeline.start_ns + timeline.length_ns
     };
     let stretch = |stretch: &WhyStretch| ExplainedStretch {
-        text: cause(&stretch.cause) + &already(stretch, in_words),
+        text: told(stretch, in_words, |time| in_words(time.0)),
         kind: number(&stretch.cause),
         cpu: stretch.cpu.map(|cpu| cpu.0),
         from_ns: on_clock(stretch.from),
@@ -153,6 +155,7 @@ fn explained(one: &Explanation, zero: Nanos, timelines: &[Timeline]) -> Explaine
     };
     let recorded = one.recorded.as_deref();
     let mut notes: Vec<String> = recorded.and_then(left).into_iter().collect();
+    notes.extend(sentences(one, Rows::Folded, |time| in_words(time.0)).into_iter().map(choice));
     if let Some(remedies) = &one.remedies {
         notes.push(verdict(remedies).to_owned());
     }
@@ -176,6 +179,11 @@ fn explained(one: &Explanation, zero: Nanos, timelines: &[Timeline]) -> Explaine
 
 fn number(cause: &Cause) -> usize {
     CauseKind::of(cause) as usize
+}
+
+/// Which choices there were.
+fn choice(told: String) -> String {
+    format!("Choice: {told}.")
 }
 
 /// In the words of a page.
@@ -243,14 +251,18 @@ fn remedies(remedies: &Remedies) -> Table {
         ("why it was tried", Unit::Text),
     ];
     let mut table = Table::new("What would have helped", &columns);
-    table.note = Some(
-        "The same run with one thing changed from just before the moment on. It helps (+) if this latency \
-         and the worst one later are both shorter by a tenth."
-            .to_owned(),
-    );
+    let run = match remedies.replayed {
+        None => "The same run".to_owned(),
+        Some(there) => format!("A replay, from the wakeup on that was due at {} there,", clock(there.due_at)),
+    };
+    table.note = Some(format!(
+        "{run} with one thing changed from just before the moment on. It helps (+) if this latency and the worst \
+         one later are both shorter by a tenth."
+    ));
     let costs = |cost: &RemedyCost| elsewhere(cost, "→", in_words);
     let later = Cell::count(remedies.worst_later.0);
-    table.rows.push(vec![Cell::text("(nothing)"), Cell::Empty(()), later, Cell::text(""), Cell::text("")]);
+    let now = remedies.replayed.map_or(Cell::Empty(()), |there| Cell::count(there.latency.0));
+    table.rows.push(vec![Cell::text("(nothing)"), now, later, Cell::text(""), Cell::text("")]);
     for remedy in &remedies.tried {
         let mark = if remedy.helps { "+ " } else { "" };
         let elsewhere: Vec<String> = remedy.elsewhere.iter().map(costs).collect();

@@ -74,18 +74,22 @@ fn tell<'m>(builder: &mut Builder, record: &LogRecord, meaning: &impl Fn(&str) -
         LogEvent::Marker { text } => builder.marker(at, record.pid, text),
         LogEvent::Decision { of, reason } => {
             builder.decision(at, *of, reason, meaning(reason));
-            // The budget of a deadline task is told by decisions alone.
-            match *reason {
-                "dl_throttled" => builder.task_throttled(at, *of),
-                "dl_replenished" => builder.task_unthrottled(at, *of),
-                _ => {}
+        }
+        LogEvent::ThrottleBegins { of_cpu, budget } => {
+            let there = At { cpu: of_cpu.0.into(), ..at };
+            match *budget {
+                LogBudget::Deadline { pid } => builder.task_throttled(at, pid),
+                LogBudget::RealTime {} => builder.queue_throttled(there, Budget::RealTime),
+                LogBudget::Group { group } => builder.queue_throttled(there, Budget::Group(group)),
             }
         }
-        LogEvent::ThrottleBegins { of_cpu, budget: whose } => {
-            builder.queue_throttled(At { cpu: of_cpu.0.into(), ..at }, budget(*whose));
-        }
-        LogEvent::ThrottleEnds { of_cpu, budget: whose } => {
-            builder.queue_unthrottled(At { cpu: of_cpu.0.into(), ..at }, budget(*whose));
+        LogEvent::ThrottleEnds { of_cpu, budget } => {
+            let there = At { cpu: of_cpu.0.into(), ..at };
+            match *budget {
+                LogBudget::Deadline { pid } => builder.task_unthrottled(at, pid),
+                LogBudget::RealTime {} => builder.queue_unthrottled(there, Budget::RealTime),
+                LogBudget::Group { group } => builder.queue_unthrottled(there, Budget::Group(group)),
+            }
         }
         LogEvent::LockWait { lock, since, holder, waiters } => {
             let (lock, of) = (LockKind::of(*lock), owner(*lock));
@@ -112,13 +116,6 @@ fn tell<'m>(builder: &mut Builder, record: &LogRecord, meaning: &impl Fn(&str) -
         | LogEvent::CacheRefill { .. }
         | LogEvent::CpusAllowed { .. }
         | LogEvent::SlowedBySibling { .. } => {}
-    }
-}
-
-fn budget(whose: LogBudget) -> Budget {
-    match whose {
-        LogBudget::RealTime {} => Budget::RealTime,
-        LogBudget::Group { group } => Budget::Group(group),
     }
 }
 

@@ -60,6 +60,12 @@ pub struct Timeline {
 }
 
 impl Timeline {
+    /// Whether there is a switch, a wakeup or a migration in it.
+    #[must_use]
+    pub fn has_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+
     /// From each wakeup until the woken task ran, nanoseconds.
     #[must_use]
     pub fn latencies_ns(&self) -> Vec<u64> {

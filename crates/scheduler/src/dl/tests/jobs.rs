@@ -3,7 +3,7 @@
 use super::{left, ms};
 use crate::schedule::sched_yield;
 use crate::testing::{Lab, deadline, fifo, sched_setscheduler};
-use crate::{Nanos, Policy, Reason, TaskId};
+use crate::{Event, Nanos, Policy, Reason, TaskId, Throttled};
 
 /// A job: `p` wakes at `at_us` and works for `work_us`; a tick falls on the moment at which its budget ends,
 /// if it does, and on the end of what it is given later. When it is done, in µs, and what it has left then.
@@ -72,6 +72,13 @@ fn a14_3_cbs_wakeups() {
         // Exhausted at 172 until 222.
         assert_eq!(jobs.work(4_000), (224_000, 8_000, 322_000));
         assert_eq!(jobs.lab.count(Reason::DlThrottled), 2);
+        let told = jobs.lab.k.platform.events.borrow();
+        let budget = told.iter().filter_map(|event| match event {
+            Event::ThrottleBegins { whom: Throttled::Deadline(p), .. } => Some((true, *p)),
+            Event::ThrottleEnds { whom: Throttled::Deadline(p), .. } => Some((false, *p)),
+            _ => None,
+        });
+        assert!(budget.eq([(true, jobs.p), (false, jobs.p), (true, jobs.p), (false, jobs.p)]));
     }
 }
 

@@ -1,0 +1,104 @@
+//! What would have helped in a recording. Nothing in it can be changed, so that is tried in its replay,
+//! against the wakeup there that is most like the recorded one, if the replay is near enough.
+
+use super::remedies::{Late, remedies};
+use super::{is_near, meaning};
+use crate::error::Error;
+use crate::experiment::{Experiment, Logged, Run};
+use report::why::Wakeups;
+use scheduler::{Nanos, Pid};
+use schema::why::{Due, Explanation, Remedies, ReplayedWait, WhyResult};
+
+/// Tries it against the first waits of a recording whose first event is at `zero`.
+pub(super) fn try_in(
+    why: &mut WhyResult,
+    zero: Nanos,
+    replay: &Experiment,
+    tries: Option<usize>,
+) -> Result<(), Error> {
+    let judged = Experiment { record: true, why: false, tasks: Vec::new(), ..replay.clone() };
+    let run = judged.run()?;
+    let experiment = Experiment { fidelity: false, ..judged };
+    let machine = &run.result.machine.name;
+    let verdicts = run.result.replay.iter().map(|replay| replay.verdict.sentence.as_str());
+    let verdict = verdicts.collect::<Vec<_>>().join("; ");
+    if tries.is_none() && !is_near(&run) {
+        why.notes.push(format!(
+            "what would have helped is not tried: a replay on machine {machine} is {verdict}, so what helps \
+             there may not help here"
+        ));
+        return Ok(());
+    }
+    let replay = Replay { experiment: &experiment, run: &run, zero };
+    let mut were_tried = false;
+    for one in why.explanations.iter_mut().take(tries.unwrap_or(1)) {
+        one.remedies = replay.remedies(one);
+        were_tried |= one.remedies.is_some();
+        if one.remedies.is_none() {
+            why.notes.push(format!(
+                "what would have helped {} is not tried: in a replay on machine {machine} no wakeup of it \
+                 takes about as long",
+                one.task.comm
+            ));
+        }
+    }
+    if were_tried {
+        why.notes.push(format!(
+            "what would have helped was tried in a replay on machine {machine}, which is {verdict}"
+        ));
+    }
+    Ok(())
+}
+
+struct Replay<'r> {
+    experiment: &'r Experiment,
+    run: &'r Run,
+    /// The first event of the recording, on its clock.
+    zero: Nanos,
+}
+
+impl Replay<'_> {
+    /// What helps against a wakeup that is like a recorded one, on the recording's clock, if there is one.
+    fn remedies(&self, recorded: &Explanation) -> Option<Remedies> {
+        let logged = self.run.logged.as_ref()?;
+        let pid = simulated(logged, recorded)?;
+        let wakeups = Wakeups::of(&logged.log, |of, _| of.0 == pid.0);
+        let number = self.most_like(&wakeups, recorded)?;
+        let one = wakeups.explain(number, meaning);
+        let comm = &*one.task.comm;
+        let late = Late {
+            run: &self.run.result,
+            one: &one,
+            nth: wakeups.nth_of_its_task(number),
+            alike: &Wakeups::of(&logged.log, |_, of| of == comm),
+            log: &logged.log,
+            recorded_pids: &logged.recorded_pids,
+        };
+        let found = remedies(self.experiment, &late);
+        let replayed = ReplayedWait { due_at: self.on_clock(one.due_at), latency: one.latency };
+        Some(Remedies { from: self.on_clock(found.from), replayed: Some(replayed), ..found })
+    }
+
+    /// Between half as long and twice as long, and of these the nearest in time.
+    fn most_like(&self, wakeups: &Wakeups, recorded: &Explanation) -> Option<usize> {
+        if matches!(recorded.due, Due::Preempted { .. } | Due::Unknown {}) {
+            return None;
+        }
+        let wanted = recorded.latency.0;
+        let all = 0..wakeups.len();
+        let alike = all.filter(|number| (wanted / 2..=2 * wanted).contains(&wakeups.latency(*number).0));
+        alike.min_by_key(|number| self.on_clock(wakeups.due_at(*number)).0.abs_diff(recorded.due_at.0))
+    }
+
+    /// A time of the run on the clock of the recording.
+    fn on_clock(&self, time: schema::Nanos) -> schema::Nanos {
+        let start = self.run.logged.as_ref().map_or(Nanos::ZERO, |logged| logged.start);
+        schema::Nanos((time.0 + self.zero.0).saturating_sub(start.0))
+    }
+}
+
+/// The pid in the run of the task that waits.
+fn simulated(logged: &Logged, recorded: &Explanation) -> Option<Pid> {
+    let is_it = |known: &u32| *known == recorded.task.pid.0.unsigned_abs();
+    logged.recorded_pids.iter().find(|(_, known)| is_it(known)).map(|(pid, _)| *pid)
+}
