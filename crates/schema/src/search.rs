@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::experiment_text::is_default;
 use crate::{ExperimentText, Metric, SearchSchema, TuneDirection, json};
 
 /// The run that is worst in a figure, of those that were searched, from `schedlab search --format json`.
@@ -28,6 +29,9 @@ pub struct SearchResult {
     pub method: SearchMethod,
     /// Number of runs that were made.
     pub runs: u64,
+    /// Whether somebody stopped it after so many. A search of that many runs finds the same.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub stopped: bool,
     /// Number of those that failed.
     pub failed: u64,
     /// Each run that went beyond all before it, in their order; the last is the worst.

@@ -16,6 +16,7 @@ mod error;
 mod expression;
 mod goal;
 mod judge;
+mod keeping;
 mod knob;
 mod knobs_file;
 mod lab_trials;

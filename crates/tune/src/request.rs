@@ -5,6 +5,7 @@ use crate::default_knobs::default_knobs;
 use crate::error::Error;
 use crate::goal::{Constraint, Goal};
 use crate::judge::Question;
+use crate::keeping::Keeping;
 use crate::knob::{Knob, KnobValue};
 use crate::knobs_file::KnobsFile;
 use crate::lab_trials::{LabTrials, Words};
@@ -17,9 +18,10 @@ use schema::{Metric, TuneConstraint, TuneGoal, TuneKnob, TuneResult, TuneSchema,
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
+use sweep::Folder;
 
 /// What is asked.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Request<'r> {
     /// The experiment.
     pub words: Words<'r>,
@@ -31,6 +33,9 @@ pub struct Request<'r> {
     pub knobs: Option<&'r KnobsFile>,
     /// Seeds of the screen, six at least; the rounds after it take up to four times as many.
     pub seeds: u32,
+    /// Where runs are kept, so that a tuning that was stopped or killed goes on where it was; those of sweeps
+    /// may be there, too.
+    pub folder: Option<&'r dyn Folder>,
 }
 
 /// Finds which settings serve the goal best. `told` is called after each run, from any thread, with the
@@ -39,7 +44,8 @@ pub struct Request<'r> {
 ///
 /// # Errors
 /// An unknown figure, a constraint that is none, knobs that cannot be; a run of the base that fails; a
-/// constraint that nothing meets.
+/// constraint that nothing meets; a folder that does not take runs, or has a damaged file;
+/// [`Error::Stopped`], when the experiment's `stop` is set.
 pub fn tune(
     request: &Request<'_>,
     files: &dyn Sources,
@@ -48,7 +54,10 @@ pub fn tune(
     let words = &request.words;
     let mut plan = words.plan(&[], 1, files)?;
     plan.experiment.fidelity = false;
-    let first = plan.run(&plan.base, plan.experiment.seed)?;
+    let first = plan.run(&plan.base, plan.experiment.seed).map_err(|error| match words.is_stopped() {
+        true => Error::Stopped { made: 0, known: 1, is_kept: request.folder.is_some() },
+        false => error.into(),
+    })?;
     let metrics: Vec<Metric> =
         report::compare::measure(&first).into_iter().map(|figure| figure.metric).collect();
     let metric = request.goal.metric(&metrics)?;
@@ -64,13 +73,16 @@ pub fn tune(
         seeds: request.seeds,
         question,
     };
+    let keys = tuning.question.keys();
+    let keeping = request.folder.map(|folder| Keeping::open(folder, &keys)).transpose()?;
     let trials = LabTrials {
         words,
         files,
         knobs: &knobs,
-        keys: tuning.question.keys(),
+        keys,
         fresh: tuning.fresh_seeds(),
-        kept: RefCell::new(BTreeMap::new()),
+        whole: RefCell::new(BTreeMap::new()),
+        keeping,
         told,
         done: AtomicU64::new(0),
     };
