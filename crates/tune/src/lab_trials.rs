@@ -90,10 +90,21 @@ pub(crate) struct LabTrials<'l> {
     pub whole: RefCell<BTreeMap<(Candidate, u64), RunResult>>,
     /// Where the others are kept, if anywhere.
     pub keeping: Option<Keeping<'l>>,
-    /// Called after each run, from any thread, with the number of runs that have ended and of those that are
-    /// known to be needed.
-    pub told: &'l (dyn Fn(u64, u64) + Sync),
+    /// Called after each run, from any thread.
+    pub told: &'l (dyn Fn(Told) + Sync),
     pub done: AtomicU64,
+    pub reused: AtomicU64,
+}
+
+/// How far a tuning is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Told {
+    /// Runs that have ended.
+    pub done: u64,
+    /// Runs that are known to be needed.
+    pub known: u64,
+    /// Runs that were there before.
+    pub reused: u64,
 }
 
 /// A candidate under a seed.
@@ -166,7 +177,7 @@ impl Trials for LabTrials<'_> {
         }
         let names = self.names(trials, &plans)?;
         // What is not needed there stays on this thread.
-        let LabTrials { knobs, keys, fresh, keeping, told, done, .. } = self;
+        let LabTrials { knobs, keys, fresh, keeping, told, done, reused, .. } = self;
         let run = |((candidate, seed), name): (&Trial, &Option<Work>)| {
             let confirm = fresh.contains(seed);
             let refused = |problem: &str| lab::Error::Settings {
@@ -178,7 +189,10 @@ impl Trials for LabTrials<'_> {
                 kept.and_then(|(keeping, work)| keeping.get(work)),
                 plans.get(&(candidate, confirm)),
             ) {
-                (Some(sample), _) => Ok((sample.clone(), None)),
+                (Some(sample), _) => {
+                    reused.fetch_add(1, Ordering::Relaxed);
+                    Ok((sample.clone(), None))
+                }
                 (None, Some(Ok(plan))) => match plan.run(arm(plan, candidate), *seed) {
                     Ok(run) => {
                         let figures = report::compare::measure(&run);
@@ -191,7 +205,8 @@ impl Trials for LabTrials<'_> {
                 (None, Some(Err(problem))) => Err(refused(problem)),
                 (None, None) => Err(refused("it was not planned")),
             };
-            told(done.fetch_add(1, Ordering::Relaxed) + 1, known);
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            told(Told { done, known, reused: reused.load(Ordering::Relaxed) });
             Ok(ran)
         };
         let ran: Result<Vec<_>, Error> = trials.par_iter().zip(&names).map(run).collect();

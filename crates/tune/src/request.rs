@@ -8,7 +8,7 @@ use crate::judge::Question;
 use crate::keeping::Keeping;
 use crate::knob::{Knob, KnobValue};
 use crate::knobs_file::KnobsFile;
-use crate::lab_trials::{LabTrials, Words};
+use crate::lab_trials::{LabTrials, Told, Words};
 use crate::procedure::{Found, Tuning};
 use crate::trials::Candidate;
 use crate::trust::trust;
@@ -38,9 +38,8 @@ pub struct Request<'r> {
     pub folder: Option<&'r dyn Folder>,
 }
 
-/// Finds which settings serve the goal best. `told` is called after each run, from any thread, with the
-/// number of runs that have ended and of those that are known to be needed. The answer does not depend on the
-/// number of threads.
+/// Finds which settings serve the goal best. `told` is called after each run, from any thread. The
+/// answer does not depend on the number of threads.
 ///
 /// # Errors
 /// An unknown figure, a constraint that is none, knobs that cannot be; a run of the base that fails; a
@@ -49,7 +48,7 @@ pub struct Request<'r> {
 pub fn tune(
     request: &Request<'_>,
     files: &dyn Sources,
-    told: &(dyn Fn(u64, u64) + Sync),
+    told: &(dyn Fn(Told) + Sync),
 ) -> Result<TuneResult, Error> {
     let words = &request.words;
     let mut plan = words.plan(&[], 1, files)?;
@@ -85,6 +84,7 @@ pub fn tune(
         keeping,
         told,
         done: AtomicU64::new(0),
+        reused: AtomicU64::new(0),
     };
     let found = tuning.run(&trials)?;
     answer(&tuning, &trials, found, first, release)

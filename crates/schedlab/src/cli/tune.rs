@@ -10,6 +10,7 @@ use super::voice::Voice;
 use schedlab::files::Disk;
 use schedlab::sweep_folder::SweepFolder;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use sweep::Folder;
 use tune::{KnobsFile, Request, Words};
 
@@ -77,13 +78,21 @@ pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> 
         folder: folder.as_ref().map(|folder| folder as &dyn Folder),
     };
     let bar = Progress::of_uneven(0, voice);
-    let result = tune::tune(&request, &Disk, &|done, known| bar.at_of(done, known));
+    let reused = AtomicU64::new(0);
+    let result = tune::tune(&request, &Disk, &|told| {
+        bar.at_of(told.done, told.known);
+        reused.fetch_max(told.reused, Ordering::Relaxed);
+    });
     bar.finish();
     let mut result = result.map_err(|error| match signals.came() {
         Some(signal) => Failure::Signal(signal, Some(error.into())),
         None => error.into(),
     })?;
     result.command = Some(command_line());
+    let reused = reused.into_inner();
+    if reused > 0 {
+        voice.note(&format!("{reused} of {} runs were there already", result.runs));
+    }
     match args.common.format {
         Format::Text => print(&report::text::tuning(&result, args.common.rows())),
         Format::Json => Stream::Output.exact(&result.to_json()),
