@@ -91,7 +91,6 @@ struct Elite {
     value: u64,
     after: Nanos,
     until: Nanos,
-    is_young: bool,
 }
 
 impl Search {
@@ -116,8 +115,7 @@ impl Search {
                 };
                 self.note(&mut found, &choice.scenario, value);
                 let (after, until) = self.learn(&mut elites, &choice, value);
-                let is_young = after > Nanos::ZERO;
-                elites.push(Elite { scenario: choice.scenario, value, after, until, is_young });
+                elites.push(Elite { scenario: choice.scenario, value, after, until });
             }
             // Stable: of equals the first stays. Two with one figure have one history.
             elites.sort_by(|a, b| self.worse_first(a.value, b.value));
@@ -161,7 +159,6 @@ impl Search {
             Ordering::Equal => {
                 if let Some(elite) = elite {
                     elite.until = elite.until.min(parent.at).max(elite.after);
-                    elite.is_young &= false;
                 }
                 (Nanos::ZERO, parent.at)
             }
@@ -177,42 +174,28 @@ impl Search {
     /// The run at this place of a batch.
     fn choose(&self, place: usize, elites: &[Elite], dice: &mut Rng) -> Choice {
         let seed = dice.bits();
-        let is_new = self.method == SearchMethod::Random || place < NEW;
-        let child = place.saturating_sub(NEW);
-        // Two of three children are those of the worst, the others of the next.
-        let (elite, number, of) = match elites {
-            _ if is_new => return Choice::new(seed),
-            [] => return Choice::new(seed),
-            [only] => (only, child, BATCH - NEW),
-            [_, next, ..] if child % 3 == 2 => (next, child / 3, (BATCH - NEW) / 3),
-            [worst, ..] => (worst, child - child / 3, BATCH - NEW - (BATCH - NEW) / 3),
+        let is_new = self.method == SearchMethod::Random || place < NEW || elites.is_empty();
+        if is_new {
+            return Choice { scenario: Scenario { seed, redraws: Vec::new() }, parent: None };
+        }
+        // The worst have the most children.
+        let rank = (dice.below(elites.len() as u64)).min(dice.below(elites.len() as u64)) as usize;
+        let elite = &elites[rank];
+        let (after, until) = (elite.after.0, elite.until.0);
+        let at = if until - after > self.length.0 / FINE {
+            // Anywhere in the middle half: several children of one batch are not to ask the same.
+            after + (until - after) / 4 + dice.below((until - after) / 2)
+        } else {
+            // As often between 1 and 2 steps before it as between 512 and 1024.
+            let step = (self.length.0 >> SCALE).max(1) << dice.below(SCALE - 1);
+            until.saturating_sub(step + dice.below(step))
         };
-        let at = Nanos(self.moment(elite, number as u64, of as u64, dice).max(1));
+        let at = Nanos(at.max(1));
         let mut redraws: Vec<Redraw> =
             elite.scenario.redraws.iter().copied().filter(|redraw| redraw.at < at).collect();
         redraws.push(Redraw { at, seed });
         let parent = Some(Parent { value: elite.value, scenario: elite.scenario.clone(), at });
         Choice { scenario: Scenario { seed: elite.scenario.seed, redraws }, parent }
-    }
-
-    /// When a child of an elite draws anew, one of so many in its batch.
-    fn moment(&self, elite: &Elite, number: u64, of: u64, dice: &mut Rng) -> u64 {
-        let (after, until) = (elite.after.0, elite.until.0);
-        let width = until - after;
-        if width <= self.length.0 / FINE {
-            let step = (self.length.0 >> SCALE).max(1) << dice.below(SCALE - 4);
-            let step = step + dice.below(step);
-            return if dice.below(2) == 0 {
-                until.saturating_sub(step)
-            } else {
-                (until + step).min(self.length.0)
-            };
-        }
-        if elite.is_young {
-            // Most likely soon.
-            return after + (width >> (of - number).min(40)).max(1);
-        }
-        after + width * (number + 1) / (of + 1)
     }
 }
 
@@ -220,12 +203,6 @@ impl Search {
 struct Choice {
     scenario: Scenario,
     parent: Option<Parent>,
-}
-
-impl Choice {
-    fn new(seed: u64) -> Choice {
-        Choice { scenario: Scenario { seed, redraws: Vec::new() }, parent: None }
-    }
 }
 
 /// Of whom it is a child, and from which moment on it is another run.
