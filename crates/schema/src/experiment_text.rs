@@ -252,7 +252,7 @@ pub enum WakeupCosts {
     Machine,
 }
 
-pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 

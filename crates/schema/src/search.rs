@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::experiment_text::is_default;
 use crate::{ExperimentText, Metric, SearchSchema, TuneDirection, json};
 
 /// The run that is worst in a figure, of those that were searched, from `schedlab search --format json`.
@@ -30,7 +29,7 @@ pub struct SearchResult {
     /// Number of runs that were made.
     pub runs: u64,
     /// Whether somebody stopped it after so many. A search of that many runs finds the same.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default)]
     pub stopped: bool,
     /// Number of those that failed.
     pub failed: u64,
