@@ -1,5 +1,5 @@
-//! The folder of a sweep, or of a tuning, on the disk: each file is there as a whole or not at all, and one process at a time
-//! writes into it.
+//! The folder of a sweep, or of a tuning, on the disk: each file is there as a whole or not at all, and one
+//! process at a time writes into it.
 
 use crate::Error;
 use crate::outputs::{Output, OutputError, check_folder};

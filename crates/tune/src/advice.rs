@@ -1,7 +1,8 @@
 //! How to set on a real machine what helped: the files and tools of that kernel.
 //!
-//! Releases below have their sources, but for those that are called *assumed*: nothing in docs/spec tells them. Where
-//! one of these decides, the step's note names the other name or place, for whoever does not find the file.
+//! Releases below have their sources, but for those that are called *assumed*: nothing in docs/spec tells
+//! them. Where one of these decides, the step's note names the other name or place, for whoever does not find
+//! the file.
 
 use crate::knob::KnobValue;
 use lab::Release;

@@ -1,5 +1,5 @@
-//! Ctrl-C and its relatives: they end the program without leaving half a file behind, a recording with a whole
-//! one, and what takes long with a word on what stands.
+//! Ctrl-C and its relatives: they end the program without leaving half a file behind, a recording with a
+//! whole one, and what takes long with a word on what stands.
 
 use schedlab::outputs::remove_unfinished;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};

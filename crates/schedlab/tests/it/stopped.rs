@@ -1,5 +1,5 @@
-//! Ctrl-C and its relatives, in the middle of what takes long: it ends by the signal, says what stands, and what
-//! was finished is not lost.
+//! Ctrl-C and its relatives, in the middle of what takes long: it ends by the signal, says what stands, and
+//! what was finished is not lost.
 
 use crate::signals;
 use rustix::process::{Pid, Signal, kill_process};
