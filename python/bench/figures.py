@@ -3,8 +3,8 @@
     pip install ./python ray
     python python/bench/figures.py --runs 100000 --schedlab target/release/schedlab
 
-Work is the CPU time of the simulations alone: the mean of some of them by themselves, one after the other, times
-their number. It is set against the CPU time that all processes of the sweep used, which other programs beside it
+Work is the time of the simulations alone, without reading, summing up and keeping: that of some of them by themselves,
+one after the other, times their number. It is set against the CPU time that all processes of the sweep used, which other programs beside it
 hardly change, and against the time on the wall times the cores, which they do.
 """
 
@@ -23,7 +23,8 @@ from typing import Any
 import schedlab
 
 LOAD = "hackbench -g1 -l{l}"
-MESSAGES = 2
+#: A run of about a millisecond.
+MESSAGES = 3
 
 
 def experiment(seed: int = 1) -> schedlab.Experiment:
@@ -48,18 +49,9 @@ def overhead(program: str, times: int) -> None:
 
 
 def work(times: int) -> float:
-    """CPU seconds of a simulation, in the mean over seeds."""
-    with_setup = []
-    for seed in range(1, times + 1):
-        one = experiment(seed)
-        one.run()
-        began = time.thread_time()
-        with_setup.append((one.run().engine.wall_ns or 0) / 1e9)
-        del began
-    # Others on the same core make some of them longer: the middle half.
-    with_setup.sort()
-    middle = with_setup[times // 4 : -times // 4]
-    return statistics.mean(middle)
+    """Seconds of a simulation, in the mean of the middle half over seeds: others on the same core make some longer."""
+    took = sorted((experiment(seed).run().engine.wall_ns or 0) / 1e9 for seed in range(1, times + 1))
+    return statistics.mean(took[times // 4 : -times // 4])
 
 
 def cpu_seconds() -> float:

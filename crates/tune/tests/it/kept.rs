@@ -1,5 +1,5 @@
-//! Runs that are kept: a tuning that was stopped, or whose disk was full, goes on where it was, and its answer
-//! is that of one that was not.
+//! Runs that are kept: a tuning that was stopped, or whose disk was full, goes on where it was, and its
+//! answer is that of one that was not.
 
 use lab::{Experiment, ExperimentText, Files, Reading, Settings};
 use schema::{LoadText, TuneDirection, TuneResult, TuneVerdict};
