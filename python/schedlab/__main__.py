@@ -67,6 +67,7 @@ def _sweep(asked: Any, typed: list[str]) -> int:
         # As the shell wants to see it.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         signal.raise_signal(signal.SIGINT)
+        return 128 + signal.SIGINT
     except _native.Error as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
