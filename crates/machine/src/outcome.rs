@@ -77,13 +77,15 @@ impl Outcome {
 /// its place, which costs less than to sort them, and no memory. Where that is too far to go, they are
 /// sorted.
 pub(crate) fn put_in_order(records: &mut [LogRecord]) {
-    let key = |r: &LogRecord| (r.time, !matches!(r.event, LogEvent::Comm { .. }));
+    let is_name = |r: &LogRecord| matches!(r.event, LogEvent::Comm { .. });
+    let key = |r: &LogRecord| (r.time, !is_name(r));
     let mut moves_left = records.len().saturating_mul(MOVES_PER_RECORD);
     for last in 1..records.len() {
-        let own = key(&records[last]);
-        if key(&records[last - 1]) <= own {
+        let [before, this] = [&records[last - 1], &records[last]];
+        if before.time < this.time || before.time == this.time && !is_name(this) {
             continue;
         }
+        let own = key(this);
         let behind = records[..last].iter().rev().take(moves_left).take_while(|r| key(r) > own).count();
         if behind == moves_left {
             return records.sort_by_key(key);

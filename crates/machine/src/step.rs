@@ -136,11 +136,11 @@ macro_rules! steps {
 
         impl ToldStep {
             /// Its word; `-of` follows if it concerns another task.
-            pub fn word(&self) -> &'static str {
+            pub fn word(&self) -> &'static &'static str {
                 match self {
-                    $(Step::$name { .. } => $word,)*
-                    Step::Fork { .. } => FORK,
-                    $(Step::$other { .. } => $other_word,)*
+                    $(Step::$name { .. } => &$word,)*
+                    Step::Fork { .. } => &FORK,
+                    $(Step::$other { .. } => &$other_word,)*
                 }
             }
 

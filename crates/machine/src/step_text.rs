@@ -6,7 +6,7 @@ use crate::sections::Sections;
 use crate::setup::OutsideChange;
 use crate::step::{Operand, ToldStep};
 use scheduler::{CpuMask, Policy};
-use std::fmt::Write;
+use schema::LogStep;
 
 /// Behind the word of a step that concerns another task, whose pid follows.
 pub const OF_ANOTHER: &str = "-of";
@@ -14,38 +14,62 @@ pub const OF_ANOTHER: &str = "-of";
 impl ToldStep {
     /// Its text.
     pub fn text(mut self) -> String {
-        let mut text = self.word().to_owned();
-        self.operands(|operand| write(&mut text, operand));
+        let mut text = (*self.word()).to_owned();
+        self.operands(|operand| match Spelled::from(operand) {
+            Spelled::Number(number) => text += &format!(" {number}"),
+            Spelled::Text(operand) => text += &operand,
+        });
         text
+    }
+
+    /// As a log keeps it.
+    pub(crate) fn logged(mut self) -> LogStep {
+        let (mut last, mut is_only) = (None, true);
+        self.operands(|operand| is_only = last.replace(Spelled::from(operand)).is_none());
+        match last {
+            Some(Spelled::Number(number)) if is_only => LogStep::of_number(self.word(), number),
+            _ => LogStep::of_text(self.text()),
+        }
     }
 }
 
-fn write(text: &mut String, operand: Operand<'_>) {
-    // Writing to a string cannot fail.
-    let _ = match operand {
-        Operand::Time(time) => write!(text, " {}", time.0),
-        Operand::Count(count) => write!(text, " {count}"),
-        Operand::Mutex(mutex) => write!(text, " {}", mutex.0),
-        Operand::Spinlock(lock) => write!(text, " {}", lock.0),
-        Operand::Channel(channel) => write!(text, " {}", channel.0),
-        Operand::Device(device) => write!(text, " {}", device.0),
-        Operand::Futex(futex) => write!(text, " {}", futex.0),
-        Operand::Barrier(barrier) => write!(text, " {}", barrier.0),
-        Operand::Channels(channels) => channels.iter().try_for_each(|channel| write!(text, " {}", channel.0)),
-        Operand::Sections(work) => {
-            let Sections { first, part, hold, .. } = work;
-            let _ = write!(text, " {} {} {}", first.0, part.0, hold.0);
-            work.locks().iter().try_for_each(|lock| write!(text, " {}", lock.0))
+/// An operand as it is written.
+enum Spelled {
+    Number(u64),
+    /// With what parts it from the one before.
+    Text(String),
+}
+
+impl From<Operand<'_>> for Spelled {
+    fn from(operand: Operand<'_>) -> Spelled {
+        let numbers = |numbers: &mut dyn Iterator<Item = u64>| {
+            Spelled::Text(numbers.map(|number| format!(" {number}")).collect())
+        };
+        match operand {
+            Operand::Time(time) => Spelled::Number(time.0),
+            Operand::Count(count) => Spelled::Number((*count).into()),
+            Operand::Mutex(mutex) => Spelled::Number(mutex.0.into()),
+            Operand::Spinlock(lock) => Spelled::Number(lock.0.into()),
+            Operand::Channel(channel) => Spelled::Number(channel.0.into()),
+            Operand::Device(device) => Spelled::Number(device.0.into()),
+            Operand::Futex(futex) => Spelled::Number(futex.0.into()),
+            Operand::Barrier(barrier) => Spelled::Number(barrier.0.into()),
+            Operand::Channels(channels) => numbers(&mut channels.iter().map(|channel| channel.0.into())),
+            Operand::Sections(work) => {
+                let Sections { first, part, hold, .. } = *work;
+                let locks = work.locks().iter().map(|lock| lock.0.into());
+                numbers(&mut [first.0, part.0, hold.0].into_iter().chain(locks))
+            }
+            Operand::Policy(policy) => Spelled::Text(format!(" {}", policy_text(*policy))),
+            Operand::Nice(nice) => Spelled::Text(format!(" {}", nice.get())),
+            Operand::Cpus(&mut CpuMask::ALL) => Spelled::Text(" all".into()),
+            Operand::Cpus(cpus) => Spelled::Text(format!(" {cpus}")),
+            Operand::ForkKind(kind) => Spelled::Text(format!(" {}", kind.word())),
+            Operand::Text(line) => Spelled::Text(format!(" {}", line.replace('\n', " "))),
+            Operand::Target(None) => Spelled::Text(String::new()),
+            Operand::Target(Some(pid)) => Spelled::Text(format!("{OF_ANOTHER} {}", pid.0)),
         }
-        Operand::Policy(policy) => write!(text, " {}", policy_text(*policy)),
-        Operand::Nice(nice) => write!(text, " {}", nice.get()),
-        Operand::Cpus(&mut CpuMask::ALL) => write!(text, " all"),
-        Operand::Cpus(cpus) => write!(text, " {cpus}"),
-        Operand::ForkKind(kind) => write!(text, " {}", kind.word()),
-        Operand::Text(line) => write!(text, " {}", line.replace('\n', " ")),
-        Operand::Target(None) => Ok(()),
-        Operand::Target(Some(pid)) => write!(text, "{OF_ANOTHER} {}", pid.0),
-    };
+    }
 }
 
 /// What somebody outside changes, as the log has it.

@@ -81,7 +81,7 @@ pub use loads::{
 };
 pub use log::{
     Log, LogArrival, LogBudget, LogEvent, LogGroup, LogHead, LogHeldOff, LogInterrupt, LogIpi, LogLock,
-    LogPrevState, LogRecord, LogTask, LogTaskRef,
+    LogPrevState, LogRecord, LogStep, LogTask, LogTaskRef,
 };
 pub use metric::{Better, Figures, Measurement, Metric, Unit};
 pub use names::{

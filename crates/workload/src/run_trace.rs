@@ -119,7 +119,7 @@ impl Names {
             }),
             LogEvent::SchedProcessExit { task } => EventKind::SchedProcessExit(self.task(task, on)),
             LogEvent::Marker { text } => EventKind::Marker(self.builder.strings.intern(text)),
-            LogEvent::Step { step } => self.program(&step_line(step)),
+            LogEvent::Step { step } => self.program(&step_line(&step.to_string())),
             LogEvent::Message { channel, by, at } => {
                 self.program(&Told::Message(message(*channel, *by, *at)).text())
             }

@@ -103,9 +103,9 @@ fn work_of_processes(run: &Run) -> Vec<(String, u64)> {
     let mut work = BTreeMap::new();
     for record in records(run) {
         if let LogEvent::Step { step } = &record.event
-            && let Some(length) = step.strip_prefix("compute ")
+            && step.word() == "compute"
         {
-            *work.entry(record.pid).or_insert(0) += length.parse::<u64>().expect("nanoseconds");
+            *work.entry(record.pid).or_insert(0) += step.number().expect("nanoseconds");
         }
     }
     let comms = comms(run);

@@ -3,7 +3,7 @@
 use super::course::Stopped;
 use super::cpus::{Piece, Since, at, pieces};
 use schema::why::Budget;
-use schema::{CpuId, LogPrevState, LogRecord, Nanos, Prio};
+use schema::{CpuId, LogPrevState, LogRecord, LogStep, Nanos, Prio};
 
 /// Where a task is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -163,20 +163,18 @@ impl Task {
     }
 
     /// It takes a step.
-    pub fn steps(&mut self, record: &LogRecord, step: &str) {
+    pub fn steps(&mut self, record: &LogRecord, step: &LogStep) {
         let now = record.time;
         // It has gone on since, so it has what it wanted.
         if let Call::Lock(mutex) = self.steps.last {
             let since = if self.steps.slept { self.steps.came } else { self.steps.at };
             self.owns.push(Since { from: since, is: Owns { mutex, owns: true } });
         }
-        let mut words = step.split(' ');
-        let (word, operand) = (words.next(), words.next().and_then(|word| word.parse::<u64>().ok()));
-        self.steps.last = match (word, operand) {
-            (Some("sleep-until"), Some(until)) => Call::Sleep(Nanos(until)),
-            (Some("sleep-for"), Some(span)) => Call::Sleep(Nanos(now.0.saturating_add(span))),
-            (Some("lock"), Some(mutex)) => Call::Lock(mutex as u32),
-            (Some("unlock"), Some(mutex)) => {
+        self.steps.last = match (step.word(), step.number()) {
+            ("sleep-until", Some(until)) => Call::Sleep(Nanos(until)),
+            ("sleep-for", Some(span)) => Call::Sleep(Nanos(now.0.saturating_add(span))),
+            ("lock", Some(mutex)) => Call::Lock(mutex as u32),
+            ("unlock", Some(mutex)) => {
                 let is = Owns { mutex: mutex as u32, owns: false };
                 self.owns.push(Since { from: now, is });
                 Call::Other

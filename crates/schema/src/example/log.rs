@@ -90,7 +90,7 @@ fn events() -> Vec<LogEvent> {
         SchedProcessExec { of },
         SchedProcessExit { task },
         Marker { text: "here".into() },
-        Step { step: "compute 4000".into() },
+        Step { step: LogStep::of_number(&"compute", 4000) },
         Message { channel: 0, by: LogArrival::Tick, at: since },
         Decision { of, reason: "wake_stay" },
         IrqHandlerEntry { irq: interrupts[0] },

@@ -2,6 +2,7 @@
 
 use super::interrupt::{LogHeldOff, LogInterrupt, LogIpi};
 use super::lock::LogLock;
+use super::step::LogStep;
 use crate::{CpuId, Nanos, Pid, Prio};
 use serde::Serialize;
 
@@ -105,7 +106,7 @@ pub enum LogEvent {
     Step {
         /// The step: its word (`compute`, `sleep-until`, `send`) and operands, times in nanoseconds, objects
         /// by number. `schedlab workload` says at the head of what it writes what such steps are.
-        step: Box<str>,
+        step: LogStep,
     },
     /// An interrupt brings a message to a channel.
     Message {

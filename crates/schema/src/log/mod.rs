@@ -7,11 +7,13 @@ mod event;
 mod head;
 mod interrupt;
 mod lock;
+mod step;
 
 pub use event::{LogArrival, LogBudget, LogEvent, LogPrevState, LogTaskRef};
 pub use head::{LogGroup, LogHead, LogTask};
 pub use interrupt::{LogHeldOff, LogInterrupt, LogIpi};
 pub use lock::LogLock;
+pub use step::LogStep;
 
 use crate::{CpuId, Nanos, Pid};
 use serde::Serialize;

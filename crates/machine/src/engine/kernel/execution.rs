@@ -177,7 +177,9 @@ impl Sim {
     }
 
     fn tell(&self, me: ThisCpu<'_, Hw>, step: &Step) {
-        let step = step.told(|task| self.user.tasks.with(task, |t| t.pid));
-        self.hw().note_detail(me.id, || LogEvent::Step { step: step.text().into() });
+        self.hw().note_detail(me.id, || {
+            let told = step.told(|task| self.user.tasks.with(task, |t| t.pid));
+            LogEvent::Step { step: told.logged() }
+        });
     }
 }
