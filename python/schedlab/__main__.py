@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 from . import _native
-from ._sweep import sweep
+from ._sweep import say_progress, sweep
 
 
 def main() -> int:
@@ -50,10 +50,24 @@ def _refuse(message: str) -> Any:
 def _sweep(asked: Any, typed: list[str]) -> int:
     folder = asked.folder or f"{asked.file.removesuffix('.toml')}.sweep"
     is_seen = sys.stderr.isatty() and not asked.quiet
+    so_far = (0, 0)
+
+    def progress(done: int, runs: int, reused: int, failed: int, left: float | None) -> None:
+        nonlocal so_far
+        so_far = (done, runs)
+        if is_seen:
+            say_progress(done, runs, reused, failed, left)
+
     try:
         result = sweep(
-            asked.file, folder=folder, workers=asked.workers, engine="ray", address=asked.address, progress=is_seen
+            asked.file, folder=folder, workers=asked.workers, engine="ray", address=asked.address, progress=progress
         )
+    except KeyboardInterrupt:
+        sys.stderr.write(f"error: stopped after {so_far[0]} of {so_far[1]} runs; started again, it goes on there\n")
+        # As the shell wants to see it.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.raise_signal(signal.SIGINT)
+        return 128 + signal.SIGINT
     except _native.Error as error:
         sys.stderr.write(f"error: {error}\n")
         return 2

@@ -215,6 +215,7 @@ class Experiment:
         over: str | os.PathLike[str] | Sequence[Mapping[str, Any]] | None = None,
         base: str = "",
         repeat: int = 8,
+        folder: str | os.PathLike[str] | None = None,
     ) -> Tuning:
         """Finds which settings serve a goal best. docs/tuning.md explains it.
 
@@ -225,6 +226,8 @@ class Experiment:
                 (`[{"feature": "RT_PUSH_IPI"}]`); without it, all that the kernel has.
             base: what the base says on top of the experiment.
             repeat: seeds for each value alone, six at least.
+            folder: where runs are kept, so that a tuning that was stopped or killed goes on where it was; made if it
+                is not there.
         """
         if (minimize is None) == (maximize is None):
             raise _native.Error("say either minimize or maximize")
@@ -236,6 +239,7 @@ class Experiment:
             "subject_to": [subject_to] if isinstance(subject_to, str) else list(subject_to),
             "knobs": _knobs(over),
             "repeat": repeat,
+            "folder": None if folder is None else os.fspath(folder),
         }
         return Tuning(*_native.tune_settings(json.dumps(said), self._files))
 

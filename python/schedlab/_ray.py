@@ -74,10 +74,13 @@ class Ray:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for reference in self._under_way:
-            self._ray.cancel(reference, force=True)
         if self._is_ours:
             self._ray.shutdown()
+            return
+        # Not by force, which may end this process when a chunk ends at that moment (Ray 2.60). What has not begun does
+        # not begin; what has takes a second.
+        for reference in self._under_way:
+            self._ray.cancel(reference, force=False)
 
     def workers(self) -> int:
         """CPUs of the cluster."""

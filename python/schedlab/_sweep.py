@@ -74,7 +74,7 @@ def sweep(
         raise _native.Error("a sweep file says its axes and seeds itself; leave them out here")
     else:
         said["file"] = os.fspath(experiment)
-    told = _say if progress is True else (progress or None)
+    told = say_progress if progress is True else (progress or None)
     if engine == "ray":
         from ._ray import Ray
 
@@ -104,7 +104,8 @@ def _word(value: object) -> str:
     return " ".join(value) if isinstance(value, (list, tuple)) else str(value)
 
 
-def _say(done: int, runs: int, reused: int, failed: int, left: float | None) -> None:
+def say_progress(done: int, runs: int, reused: int, failed: int, left: float | None) -> None:
+    """A line on standard error, over the one before."""
     rest = "" if left is None else f", {left:.0f} s to go"
     failures = f", {failed} failed" if failed else ""
     sys.stderr.write(f"\r{done}/{runs} runs{failures}{rest}   " + ("\n" if done == runs else ""))

@@ -1911,6 +1911,8 @@ class SearchResult(Record):
     """Number of runs that were made."""
     schema: Literal["schedlab-search/1"]
     """Always `"schedlab-search/1"`."""
+    stopped: bool
+    """Whether somebody stopped it after so many. A search of that many runs finds the same."""
     version: str
     """Version of schedlab."""
 

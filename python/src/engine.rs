@@ -13,8 +13,9 @@ use sweep::{Chunk, Engine, Error, Finished, Plan, Work, from_parquet, run_work, 
 
 /// An object of Python with the methods of `schedlab.Engine`.
 pub struct Remote<'f> {
-    pub object: Py<PyAny>,
-    pub files: &'f Overlay,
+    object: Py<PyAny>,
+    files: &'f Overlay,
+    workers: usize,
     /// What Python raised, for whoever asked for the sweep.
     pub raised: Mutex<Option<PyErr>>,
 }
@@ -22,7 +23,13 @@ pub struct Remote<'f> {
 /// A chunk as it comes back: its number, its rows as Parquet, how long it took in nanoseconds.
 type Done = (usize, Vec<u8>, u64);
 
-impl Remote<'_> {
+impl<'f> Remote<'f> {
+    /// Asks it how many workers it has: once, as a cluster takes its time to answer.
+    pub fn new(py: Python<'_>, object: Py<PyAny>, files: &'f Overlay) -> PyResult<Remote<'f>> {
+        let workers: usize = object.call_method0(py, "workers")?.extract(py)?;
+        Ok(Remote { object, files, workers: workers.max(1), raised: Mutex::new(None) })
+    }
+
     fn failed(&self, error: PyErr) -> Error {
         let problem = Python::attach(|py| error.value(py).to_string());
         if let Ok(mut raised) = self.raised.lock() {
@@ -71,8 +78,7 @@ impl Engine for Remote<'_> {
     }
 
     fn workers(&self) -> usize {
-        let workers = Python::attach(|py| self.object.call_method0(py, "workers")?.extract(py));
-        workers.unwrap_or(1).max(1)
+        self.workers
     }
 
     fn files(&self) -> &dyn Sources {

@@ -78,7 +78,7 @@ pub fn run_sweep(
             }
         }
     };
-    let remote = engine.map(|object| Remote { object, files: &files, raised: Mutex::new(None) });
+    let remote = engine.map(|object| Remote::new(py, object, &files)).transpose()?;
     let done: Result<SweepResult, schedlab::Error> = py.detach(|| {
         let plan = plan(asked, &files)?;
         let folder = SweepFolder::open(Path::new(folder))?;

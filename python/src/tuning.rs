@@ -7,10 +7,13 @@ use crate::interrupt::detached;
 use lab::{Experiment, ExperimentText};
 use pyo3::prelude::*;
 use report::text::Rows;
+use schedlab::sweep_folder::SweepFolder;
 use schema::{SearchMethod, TuneDirection};
 use serde::Deserialize;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use sweep::Folder;
 use tune::{Goal, KnobsFile, Request, SearchRequest, Words};
 
 /// A tuning as Python says it.
@@ -25,6 +28,8 @@ struct Said {
     /// Name of a file of knobs, for errors, and its content.
     knobs: Option<(String, Option<String>)>,
     repeat: u32,
+    /// Where runs are kept, if anywhere.
+    folder: Option<String>,
 }
 
 /// Finds which settings serve a goal best: the JSON of the answer, and its text as the command line prints
@@ -35,7 +40,8 @@ pub fn tune_settings(py: Python<'_>, said_json: &str, files: lab::Files) -> PyRe
     let stop = Arc::new(AtomicBool::new(false));
     detached(py, &stop.clone(), move || {
         let files = Overlay(files);
-        let Said { experiment: text, base, goal, direction, subject_to, knobs, repeat } = asked;
+        let Said { experiment: text, base, goal, direction, subject_to, knobs, repeat, folder } = asked;
+        let folder = folder.map(|folder| SweepFolder::open(Path::new(&folder))).transpose()?;
         let mut experiment = Experiment::open(&text, &files)?;
         experiment.stop = Some(stop);
         let knobs = knobs.map(|(path, content)| {
@@ -51,9 +57,10 @@ pub fn tune_settings(py: Python<'_>, said_json: &str, files: lab::Files) -> PyRe
             subject_to: &subject_to,
             knobs: knobs.as_ref(),
             seeds: repeat.max(6),
+            folder: folder.as_ref().map(|folder| folder as &dyn Folder),
         };
-        let result = tune::tune(&request, &files, &|_, _| ())?;
-        Ok::<_, tune::Error>((result.to_json(), report::text::tuning(&result, Rows::Folded)))
+        let result = tune::tune(&request, &files, &|_| ())?;
+        Ok::<_, schedlab::Error>((result.to_json(), report::text::tuning(&result, Rows::Folded)))
     })?
     .map_err(said)
 }

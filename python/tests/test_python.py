@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import DEMO, ROOT
@@ -184,6 +185,30 @@ def test_ctrl_c_stops_a_sweep_that_goes_on_later(heeded: None, tmp_path: Path) -
     result = schedlab.sweep(experiment, progress=lambda *now: reused.append(now[2]), **words)  # type: ignore[arg-type]
     assert reused[-1] >= 2
     assert (result.runs, result.failed) == (12, 0)
+
+
+def test_ctrl_c_stops_a_tuning_that_goes_on_later(heeded: None, tmp_path: Path) -> None:
+    experiment = schedlab.Experiment(["cyclictest -t2 -i1000 -n", "hog -n 4"], cpus=2, duration="100ms")
+    over = [{"feature": "HRTICK"}, {"tunable": "base_slice_ns", "values": [350000, 700000]}]
+    words: dict[str, Any] = {"minimize": "mean(cyclictest)", "over": over, "repeat": 6}
+    folder = tmp_path / "t"
+    over_now = threading.Event()
+
+    def interrupt() -> None:
+        while not over_now.is_set() and not list(folder.glob("runs-*")):
+            time.sleep(0.005)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            experiment.tune(folder=folder, **words)
+    finally:
+        over_now.set()
+        thread.join()
+    assert list(folder.glob("runs-*"))
+    assert experiment.tune(folder=folder, **words).to_json() == experiment.tune(**words).to_json()
 
 
 def test_a_sweep_is_a_table(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import resource
 import signal
 import socket
 import subprocess
@@ -104,6 +106,54 @@ def test_a_killed_driver_goes_on(cluster: None, tmp_path: Path) -> None:
     assert kept <= {path.name for path in folder.glob("runs-*")}
     here = schedlab.sweep(tmp_path / "s.toml", folder=tmp_path / "here")
     assert result.to_json() == here.to_json()
+
+
+def test_a_full_disk_loses_nothing_that_was_finished(cluster: None, tmp_path: Path) -> None:
+    """A limit on the size of files is as good as a full disk; that of this process is not that of the workers."""
+    most, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def fill(done: int, *_: object) -> None:
+        if done >= 2:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1, hard))
+
+    words: dict[str, Any] = {"axes": AXES, "seeds": 5}
+    try:
+        with pytest.raises(schedlab.Error, match="what has been finished is kept"):
+            schedlab.sweep(EXPERIMENT, folder=tmp_path / "there", engine="ray", progress=fill, **words)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
+    reused: list[int] = []
+    there = schedlab.sweep(
+        EXPERIMENT, folder=tmp_path / "there", engine="ray", progress=lambda *now: reused.append(now[2]), **words
+    )
+    assert 2 <= reused[-1] < there.runs
+    here = schedlab.sweep(EXPERIMENT, folder=tmp_path / "here", **words)
+    assert there.to_json() == here.to_json()
+    assert _results(tmp_path / "there") == _results(tmp_path / "here")
+
+
+def test_ctrl_c_says_what_stands(cluster: None, tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(
+        'loads = ["hackbench -g{g} -l1000000"]\nsettings = "cpus=4"\nfor = "200ms"\nseeds = 4\n'
+        '[[axis]]\nname = "g"\nvalues = [1, 2, 3]\n'
+    )
+    command = [sys.executable, "-m", "schedlab", "sweep", "s.toml", "--engine", "ray", "--workers", "2"]
+    driver = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        # Also where the tests run in the background, which ignores it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    while not list((tmp_path / "s.sweep").glob("runs-*")):
+        assert driver.poll() is None
+        time.sleep(0.02)
+    driver.send_signal(signal.SIGINT)
+    _, said = driver.communicate(timeout=120)
+    assert driver.returncode == -signal.SIGINT
+    assert re.search(r"^error: stopped after \d+ of 12 runs; started again, it goes on there$", said, re.MULTILINE), said
+    assert "Traceback" not in said
 
 
 def test_an_address_that_does_not_answer_is_told_in_time(tmp_path: Path) -> None:

@@ -38,7 +38,10 @@ pub enum Error {
         python: String,
     },
     /// The folder of a sweep that another process writes into.
-    #[error("another sweep is writing into {} now; wait for it, or give another folder", path.display())]
+    #[error(
+        "another sweep or tuning is writing into {} now; wait for it, or give another folder",
+        path.display()
+    )]
     SweepBusy {
         /// As it was given.
         path: PathBuf,

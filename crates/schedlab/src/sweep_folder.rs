@@ -1,5 +1,5 @@
-//! The folder of a sweep on the disk: each file is there as a whole or not at all, and one process at a time
-//! writes into it.
+//! The folder of a sweep, or of a tuning, on the disk: each file is there as a whole or not at all, and one
+//! process at a time writes into it.
 
 use crate::Error;
 use crate::outputs::{Output, OutputError, check_folder};
@@ -94,7 +94,7 @@ mod tests {
         let path = above.path().join("a.sweep");
         let folder = SweepFolder::open(&path).expect("made");
         let busy = SweepFolder::open(&path).expect_err("taken").to_string();
-        assert!(busy.starts_with("another sweep is writing into "), "{busy}");
+        assert!(busy.starts_with("another sweep or tuning is writing into "), "{busy}");
         folder.write("x.parquet", b"12").expect("written");
         folder.write("x.parquet", b"1").expect("replaced");
         assert_eq!(folder.read("x.parquet").expect("there"), b"1");

@@ -78,9 +78,14 @@ pub fn of_tune(error: &tune::Error) -> String {
         tune::Error::Constraint { .. } => format!("--subject-to {error}"),
         tune::Error::Until { .. } => format!("--until {error}"),
         tune::Error::NoKnob | tune::Error::Knob { .. } => format!("--over: {error}"),
-        tune::Error::UnknownMetric { .. } | tune::Error::Missing { .. } | tune::Error::Unmet { .. } => {
-            error.to_string()
+        tune::Error::Keeping(error) => of_sweep(error),
+        tune::Error::Stopped { is_kept: false, .. } => {
+            format!("{error}; with --folder FOLDER it would go on where it was")
         }
+        tune::Error::Stopped { .. }
+        | tune::Error::UnknownMetric { .. }
+        | tune::Error::Missing { .. }
+        | tune::Error::Unmet { .. } => error.to_string(),
     }
 }
 

@@ -28,6 +28,9 @@ pub struct SearchResult {
     pub method: SearchMethod,
     /// Number of runs that were made.
     pub runs: u64,
+    /// Whether somebody stopped it after so many. A search of that many runs finds the same.
+    #[serde(default)]
+    pub stopped: bool,
     /// Number of those that failed.
     pub failed: u64,
     /// Each run that went beyond all before it, in their order; the last is the worst.

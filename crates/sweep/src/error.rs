@@ -72,7 +72,7 @@ pub enum Error {
         known: Vec<String>,
     },
     /// A folder that does not take or give what it should.
-    #[error("{name}: {source}; what has been finished is kept: mend that, and start the sweep again")]
+    #[error("{name}: {source}; what has been finished is kept: mend that, and start it again")]
     Folder {
         /// The file, or the folder.
         name: String,

@@ -6,7 +6,7 @@ use std::io;
 use std::sync::{Mutex, PoisonError};
 
 /// Files by name, without folders in it.
-pub trait Folder {
+pub trait Folder: Sync {
     /// What to call it, or one of its files, in messages.
     fn shown(&self, file: &str) -> String;
 

@@ -2,7 +2,9 @@
 
 use crate::error::Error;
 use lab::{ExperimentText, SourceKind, Sources, content_hash, machine_beside, machine_file, machine_text};
+use schema::SweepSchema;
 use std::collections::BTreeMap;
+use xxhash_rust::xxh3::Xxh3Default;
 
 /// The files that experiments name, each read once.
 #[derive(Default)]
@@ -52,4 +54,15 @@ impl Inputs {
         self.machines.insert(name.to_owned(), content.clone());
         Ok(content)
     }
+}
+
+/// Of all that decides a run: the experiment, its files, and who runs it.
+pub fn hash(text: &ExperimentText, beside: &str) -> u128 {
+    let text = serde_json::to_string(text).unwrap_or_default();
+    let mut hash = Xxh3Default::new();
+    for part in [SweepSchema::NAME, env!("CARGO_PKG_VERSION"), &text, beside] {
+        hash.update(part.as_bytes());
+        hash.update(b"\n");
+    }
+    hash.digest128()
 }

@@ -3,12 +3,10 @@
 
 use crate::axis::Axis;
 use crate::error::Error;
-use crate::inputs::Inputs;
+use crate::inputs::{Inputs, hash};
 use crate::template::Template;
 use crate::work::Work;
 use lab::{Experiment, ExperimentText, Sources};
-use schema::SweepSchema;
-use xxhash_rust::xxh3::Xxh3Default;
 
 /// As many runs can a sweep have.
 const MOST_RUNS: u32 = 10_000_000;
@@ -178,15 +176,4 @@ impl Plan {
         }
         Ok(())
     }
-}
-
-/// Of all that decides a run: the experiment, its files, and who runs it.
-fn hash(text: &ExperimentText, beside: &str) -> u128 {
-    let text = serde_json::to_string(text).unwrap_or_default();
-    let mut hash = Xxh3Default::new();
-    for part in [SweepSchema::NAME, env!("CARGO_PKG_VERSION"), &text, beside] {
-        hash.update(part.as_bytes());
-        hash.update(b"\n");
-    }
-    hash.digest128()
 }

@@ -1,4 +1,8 @@
 //! How to set on a real machine what helped: the files and tools of that kernel.
+//!
+//! Releases below have their sources, but for those that are called *assumed*: nothing in docs/spec tells
+//! them. Where one of these decides, the step's note names the other name or place, for whoever does not find
+//! the file.
 
 use crate::knob::KnobValue;
 use lab::Release;
@@ -7,15 +11,15 @@ use schema::TuneStep;
 
 /// Files of the scheduler's tunables went from /proc/sys/kernel to debugfs (fair-placement 8.1).
 const IN_DEBUGFS: Release = Release::new(5, 13, 0);
-/// Before, features were bits of a sysctl.
+/// Before, features were bits of a sysctl. Assumed.
 const FEATURE_NAMES: Release = Release::new(2, 6, 26);
-/// The first release with preemption models that are chosen at boot.
+/// The first release with preemption models that are chosen at boot (deadline-groups D1).
 const MODEL_AT_BOOT: Release = Release::new(5, 12, 0);
-/// The controller cpu of cgroup v2.
+/// The controller cpu of cgroup v2. Assumed.
 const CGROUP_2: Release = Release::new(4, 15, 0);
-/// `sched_migration_cost` got its unit.
+/// `sched_migration_cost` (fair-class 11.5, up to 2.6.36 at least) got its unit. Assumed.
 const COST_WITH_UNIT: Release = Release::new(3, 8, 0);
-/// WAKEUP_PREEMPT got its present name.
+/// WAKEUP_PREEMPT (fair-class 9, up to 2.6.36 at least) got its present name (eevdf-class 0.4). Assumed.
 const PREEMPTION: Release = Release::new(3, 2, 0);
 
 /// Tunables that stayed sysctls.
@@ -29,6 +33,14 @@ const SYSCTLS: [&str; 6] = [
 ];
 
 const UNTIL_BOOT: &str = "lost at the next boot";
+
+/// With the other name of what this release is only assumed to call so.
+fn until_boot(other: Option<String>) -> String {
+    match other {
+        Some(other) => format!("{UNTIL_BOOT}; if that is not there: {other}"),
+        None => UNTIL_BOOT.to_owned(),
+    }
+}
 
 /// How to set each of these.
 #[must_use]
@@ -73,12 +85,13 @@ fn of_word(word: &str, release: Release) -> TuneStep {
         }
         Some(("group", value)) => {
             let (name, files) = value.split_once('=').unwrap_or((value, ""));
-            step(group(name, files, release), Some("the group has to be there, with its tasks in it"))
+            let there = "the group has to be there, with its tasks in it";
+            step(group(name, files, release), Some(&format!("{there}{}", other_cgroup(release))))
         }
         Some(("in", value)) => {
             let (name, task) = value.split_once('=').unwrap_or((value, ""));
             let commands = vec![format!("echo PID > {}/cgroup.procs", cgroup(name, release))];
-            step(commands, Some(&format!("PID: each process of {task}")))
+            step(commands, Some(&format!("PID: each process of {task}{}", other_cgroup(release))))
         }
         Some(("isolcpus", cpus)) => step(Vec::new(), Some(&format!("boot the kernel with isolcpus={cpus}"))),
         Some(("preempt_model", model)) => preempt_model(word, model, release),
@@ -106,6 +119,11 @@ fn chrt(policy: &str) -> String {
 
 fn cgroup(name: &str, release: Release) -> String {
     if release >= CGROUP_2 { format!("/sys/fs/cgroup/{name}") } else { format!("/sys/fs/cgroup/cpu/{name}") }
+}
+
+/// Many machines have the controllers where the other version has them.
+fn other_cgroup(release: Release) -> &'static str {
+    if release >= CGROUP_2 { "; for cgroup v2, which `mount` shows as cgroup2" } else { "; for cgroup v1" }
 }
 
 fn group(name: &str, files: &str, release: Release) -> Vec<String> {
@@ -149,18 +167,19 @@ fn tunable(word: &str, name: &str, value: &str, release: Release) -> TuneStep {
         let note = "no running kernel lets one write it: it follows from how the kernel is built".to_owned();
         return TuneStep { setting, commands: Vec::new(), note: Some(note) };
     }
-    let name = if name == "sched_migration_cost_ns" && release < COST_WITH_UNIT {
-        "sched_migration_cost"
-    } else {
-        name
+    let (name, other) = match name {
+        "sched_migration_cost_ns" if release < COST_WITH_UNIT => ("sched_migration_cost", Some(name)),
+        "sched_migration_cost_ns" if release < IN_DEBUGFS => (name, Some("sched_migration_cost")),
+        _ => (name, None),
     };
+    let other = other.map(|other| format!("kernel.{other}"));
     let command = if release < IN_DEBUGFS || SYSCTLS.contains(&name) {
         format!("sysctl kernel.{name}={value}")
     } else {
         let file = name.strip_prefix("sched_").unwrap_or(name);
         format!("echo {value} > /sys/kernel/debug/sched/{file}")
     };
-    TuneStep { setting, commands: vec![command], note: Some(UNTIL_BOOT.to_owned()) }
+    TuneStep { setting, commands: vec![command], note: Some(until_boot(other)) }
 }
 
 /// A feature by one of its names, and whether it is switched on.
@@ -180,14 +199,17 @@ fn switch(word: &str, feature: Feature, on: bool, release: Release) -> TuneStep 
         let note = "a bit of the sysctl kernel.sched_features in this release".to_owned();
         return TuneStep { setting, commands: Vec::new(), note: Some(note) };
     }
-    let name = match feature {
-        Feature::WakeupPreemption if release >= PREEMPTION => "WAKEUP_PREEMPTION",
-        other => other.name(),
+    let (name, other) = match feature {
+        Feature::WakeupPreemption if release >= PREEMPTION => ("WAKEUP_PREEMPTION", Some(feature.name())),
+        Feature::WakeupPreemption => (feature.name(), Some("WAKEUP_PREEMPTION")),
+        _ => (feature.name(), None),
     };
     let file = if release < IN_DEBUGFS { "sched_features" } else { "sched/features" };
-    let name = if on { name.to_owned() } else { format!("NO_{name}") };
-    let commands = vec![format!("echo {name} > /sys/kernel/debug/{file}")];
-    TuneStep { setting, commands, note: Some(UNTIL_BOOT.to_owned()) }
+    let written = |name: &str| if on { name.to_owned() } else { format!("NO_{name}") };
+    let commands = vec![format!("echo {} > /sys/kernel/debug/{file}", written(name))];
+    // eevdf-class 0.4 has the name of 6.6 and later.
+    let other = other.filter(|_| release < IN_DEBUGFS).map(written);
+    TuneStep { setting, commands, note: Some(until_boot(other)) }
 }
 
 #[cfg(test)]
@@ -232,6 +254,16 @@ mod tests {
         ] {
             assert_eq!(lines(word, release), [line], "{word}");
         }
+        // What a release is only assumed to have is told with what it may have in its place.
+        let note = |word: &str, release: Release| of_word(word, release).note.expect("a note");
+        for (word, other) in [
+            ("sched_migration_cost_ns=0", "if that is not there: kernel.sched_migration_cost"),
+            ("NO_WAKEUP_PREEMPT", "if that is not there: NO_WAKEUP_PREEMPT"),
+            ("group=web=cpu.weight:300", "for cgroup v2"),
+        ] {
+            assert!(note(word, Release::new(4, 19, 0)).contains(other), "{word}");
+        }
+        assert_eq!(note("NO_WAKEUP_PREEMPT", new), "lost at the next boot");
         let quota = lines("group=web=cpu.max:200000/100000", Release::new(3, 10, 0));
         assert_eq!(quota[1], "echo 200000 > /sys/fs/cgroup/cpu/web/cpu.cfs_quota_us");
         for word in ["hz=250", "search=linear", "preempt_model=full", "isolcpus=2-3"] {

@@ -16,7 +16,9 @@ const FACTORS: [(i64, i64); 4] = [(1, 4), (1, 2), (2, 1), (4, 1)];
 const NOT_WRITTEN: [&str; 4] = ["hz", "nr_cpus", "sched_scaling_cpus_max", "sched_nr_latency"];
 
 /// Features that release kernels have from a release on, or before one, where the registry does not say so,
-/// because patched kernels had them as well (fair-class 9; fair-placement 8.1; rt-class 3.6, 6).
+/// because patched kernels had them as well: fair-class 9 for those that are gone (2.6.32 has them, 2.6.35
+/// has not), fair-placement 8.3 for ATTACH_AGE_LOAD, which came with the load tracking of 4.3, rt-class 0.4
+/// for RT_PUSH_IPI. That of TTWU_QUEUE is assumed: no source here tells it.
 const RELEASED: &[(Feature, Release, Release)] = &[
     before_2_6_35(Feature::FairSleepers),
     before_2_6_35(Feature::NormalizedSleeper),
@@ -57,7 +59,12 @@ pub fn default_knobs(kernel: &Kernel, release: Release, takes: impl Fn(&str) -> 
     let tunables = TUNABLES.iter().filter(|tunable| is_written(tunable.name, release));
     let tunables = tunables.filter_map(|tunable| {
         let value = *kernel.tunables.get(tunable.name)?;
-        let others = others(tunable, value, kernel);
+        let mut others = others(tunable, value, kernel);
+        // The file in debugfs takes no value below 0, says a patch of 2026 that would change that; whether
+        // it is so from 5.13 on is assumed.
+        others.retain(|other| {
+            tunable.name != "sched_migration_cost_ns" || *other >= 0 || release < Release::new(5, 13, 0)
+        });
         Some((tunable.name.to_owned(), others.iter().map(|n| format!("{}={n}", tunable.name)).collect()))
     });
     let models = RULES.iter().filter(|rule| rule.name == "preempt_model").map(|rule| {

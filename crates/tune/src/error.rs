@@ -74,10 +74,32 @@ pub enum Error {
         /// With what.
         with: String,
     },
+    /// A folder that does not take or give runs.
+    #[error("{0}")]
+    Keeping(Box<sweep::Error>),
+    /// Somebody stopped it.
+    #[error(
+        "stopped after {made} of the {known} runs that it was known to need; {}",
+        if *is_kept { "they are kept: started again, it goes on there" } else { "none is kept" }
+    )]
+    Stopped {
+        /// Runs that have ended.
+        made: u64,
+        /// Those, and the ones that were still to be made of the step at which it was.
+        known: u64,
+        /// Whether they are kept.
+        is_kept: bool,
+    },
 }
 
 impl From<lab::Error> for Error {
     fn from(error: lab::Error) -> Error {
         Error::Experiment(Box::new(error))
+    }
+}
+
+impl From<sweep::Error> for Error {
+    fn from(error: sweep::Error) -> Error {
+        Error::Keeping(Box::new(error))
     }
 }

@@ -1,6 +1,7 @@
 //! Runs of candidates by the laboratory.
 
 use crate::error::Error;
+use crate::keeping::{Keeping, sample};
 use crate::knob::{Knob, KnobValue};
 use crate::trials::{Candidate, Sample, Trials};
 use lab::{
@@ -8,11 +9,10 @@ use lab::{
     RunResult, Sources,
 };
 use rayon::prelude::*;
-use schema::Measurement;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use xxhash_rust::xxh3::Xxh3Default;
+use sweep::{Outcome, Row, Work};
 
 /// An experiment in words.
 #[derive(Clone, Debug)]
@@ -30,6 +30,11 @@ pub struct Words<'w> {
 }
 
 impl Words<'_> {
+    /// Whether somebody stopped the experiment, or its runs.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.experiment.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
     /// The base, and a variant with these settings on top of it.
     ///
     /// # Errors
@@ -82,12 +87,30 @@ pub(crate) struct LabTrials<'l> {
     pub keys: Vec<String>,
     /// The seeds whose results are kept whole, for a comparison.
     pub fresh: Vec<u64>,
-    pub kept: RefCell<BTreeMap<(Candidate, u64), RunResult>>,
-    /// Called after each run, from any thread, with the number of runs that have ended and of those that are
-    /// known to be needed.
-    pub told: &'l (dyn Fn(u64, u64) + Sync),
+    pub whole: RefCell<BTreeMap<(Candidate, u64), RunResult>>,
+    /// Where the others are kept, if anywhere.
+    pub keeping: Option<Keeping<'l>>,
+    /// Called after each run, from any thread.
+    pub told: &'l (dyn Fn(Told) + Sync),
     pub done: AtomicU64,
+    pub reused: AtomicU64,
 }
+
+/// How far a tuning is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Told {
+    /// Runs that have ended.
+    pub done: u64,
+    /// Runs that are known to be needed.
+    pub known: u64,
+    /// Runs that were there before.
+    pub reused: u64,
+}
+
+/// A candidate under a seed.
+type Trial = (Candidate, u64);
+/// The plan of a candidate, or why there is none; whether it is to be confirmed.
+type Plans<'t> = BTreeMap<(&'t Candidate, bool), Result<Plan, String>>;
 
 impl LabTrials<'_> {
     /// The plan of a candidate; its seeds are the fresh ones if it is to be confirmed.
@@ -102,16 +125,30 @@ impl LabTrials<'_> {
         Ok(plan)
     }
 
-    /// The kept runs of the base and of a candidate side by side.
+    /// The runs of the base and of a candidate that were kept whole, side by side.
     pub fn comparison(&self, candidate: &Candidate) -> Result<Comparison, Error> {
         let plan = self.plan(candidate, true)?;
-        let mut kept = self.kept.borrow_mut();
+        let mut whole = self.whole.borrow_mut();
         let mut take = |one: &Candidate| -> Vec<RunResult> {
-            self.fresh.iter().filter_map(|seed| kept.remove(&(one.clone(), *seed))).collect()
+            self.fresh.iter().filter_map(|seed| whole.remove(&(one.clone(), *seed))).collect()
         };
         let (base, with) = (take(&Candidate::base()), take(candidate));
         let runs = [base, with].concat();
         Ok(lab::compare_runs(&plan, &runs)?)
+    }
+
+    /// Under which names these runs are kept; none of those of which a comparison is made, as that wants all
+    /// of them.
+    fn names(&self, trials: &[Trial], plans: &Plans<'_>) -> Result<Vec<Option<Work>>, Error> {
+        let Some(keeping) = &self.keeping else { return Ok(vec![None; trials.len()]) };
+        let name = |(candidate, seed): &Trial| match plans.get(&(candidate, self.fresh.contains(seed))) {
+            Some(Ok(plan)) if !self.fresh.contains(seed) => {
+                let of_arm = plan.of_arm(arm(plan, candidate));
+                keeping.work(Experiment { seed: *seed, ..of_arm }.text(), self.files)
+            }
+            _ => Ok(None),
+        };
+        trials.iter().map(name).collect()
     }
 }
 
@@ -119,57 +156,75 @@ fn values<'k>(knobs: &'k [Knob], candidate: &Candidate) -> Vec<&'k KnobValue> {
     candidate.settings().iter().map(|(knob, value)| &knobs[*knob].values[*value]).collect()
 }
 
-fn sample(keys: &[String], run: &RunResult) -> Sample {
-    let figures = report::compare::measure(run);
-    let value = |key: &String| figures.iter().find(|figure| figure.metric.key == *key).map(|f| f.value);
-    Sample { figures: keys.iter().map(value).collect(), fingerprint: fingerprint(&figures) }
-}
-
-fn fingerprint(figures: &[Measurement]) -> u128 {
-    let mut hash = Xxh3Default::new();
-    for figure in figures {
-        hash.update(figure.metric.key.as_bytes());
-        hash.update(&figure.value.to_le_bytes());
+fn row(work: &Work, run: &RunResult, figures: Vec<schema::Measurement>) -> Row {
+    let (events, simulated_ns) = (run.engine.events, run.engine.simulated_ns);
+    Row {
+        run: work.run.clone(),
+        experiment: serde_json::to_string(&work.experiment).unwrap_or_default(),
+        outcome: Outcome::Ran { events, simulated_ns, figures },
     }
-    hash.digest128()
 }
 
 impl Trials for LabTrials<'_> {
-    fn run(&self, work: &[(Candidate, u64)]) -> Vec<Result<Sample, lab::Error>> {
-        let planned = self.done.load(Ordering::Relaxed) + work.len() as u64;
+    fn run(&self, trials: &[Trial]) -> Result<Vec<Result<Sample, lab::Error>>, Error> {
+        let known = self.done.load(Ordering::Relaxed) + trials.len() as u64;
         // Files are read on this thread; a plan may be that of many seeds.
-        let mut plans: BTreeMap<(&Candidate, bool), Result<Plan, String>> = BTreeMap::new();
-        for (candidate, seed) in work {
+        let mut plans: Plans<'_> = BTreeMap::new();
+        for (candidate, seed) in trials {
             let confirm = self.fresh.contains(seed);
             let plan = || self.plan(candidate, confirm).map_err(|error| error.to_string());
             plans.entry((candidate, confirm)).or_insert_with(plan);
         }
+        let names = self.names(trials, &plans)?;
         // What is not needed there stays on this thread.
-        let LabTrials { knobs, keys, fresh, told, done, .. } = self;
-        let run = |(candidate, seed): &(Candidate, u64)| {
+        let LabTrials { knobs, keys, fresh, keeping, told, done, reused, .. } = self;
+        let run = |((candidate, seed), name): (&Trial, &Option<Work>)| {
             let confirm = fresh.contains(seed);
             let refused = |problem: &str| lab::Error::Settings {
                 word: values(knobs, candidate).iter().map(|value| value.text()).collect::<Vec<_>>().join(" "),
                 problem: problem.to_owned(),
             };
-            let ran = match plans.get(&(candidate, confirm)) {
-                Some(Ok(plan)) => plan.run(arm(plan, candidate), *seed),
-                Some(Err(problem)) => Err(refused(problem)),
-                None => Err(refused("it was not planned")),
+            let kept = keeping.as_ref().zip(name.as_ref());
+            let ran = match (
+                kept.and_then(|(keeping, work)| keeping.get(work)),
+                plans.get(&(candidate, confirm)),
+            ) {
+                (Some(sample), _) => {
+                    reused.fetch_add(1, Ordering::Relaxed);
+                    Ok((sample.clone(), None))
+                }
+                (None, Some(Ok(plan))) => match plan.run(arm(plan, candidate), *seed) {
+                    Ok(run) => {
+                        let figures = report::compare::measure(&run);
+                        let sample = sample(keys, &figures);
+                        kept.map(|(keeping, work)| keeping.keep(row(work, &run, figures))).transpose()?;
+                        Ok((sample, confirm.then_some(run)))
+                    }
+                    Err(error) => Err(error),
+                },
+                (None, Some(Err(problem))) => Err(refused(problem)),
+                (None, None) => Err(refused("it was not planned")),
             };
-            told(done.fetch_add(1, Ordering::Relaxed) + 1, planned);
-            ran.map(|run| (sample(keys, &run), confirm.then_some(run)))
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            told(Told { done, known, reused: reused.load(Ordering::Relaxed) });
+            Ok(ran)
         };
-        let ran: Vec<_> = work.par_iter().map(run).collect();
-        let mut kept = self.kept.borrow_mut();
-        let mut samples = Vec::with_capacity(work.len());
-        for (one, ran) in work.iter().zip(ran) {
-            samples.push(ran.map(|(sample, whole)| {
-                kept.extend(whole.map(|whole| (one.clone(), whole)));
+        let ran: Result<Vec<_>, Error> = trials.par_iter().zip(&names).map(run).collect();
+        let ran = ran?;
+        keeping.as_ref().map(Keeping::finish).transpose()?;
+        if self.words.is_stopped() {
+            let made = known - ran.iter().filter(|ran| ran.is_err()).count() as u64;
+            return Err(Error::Stopped { made, known, is_kept: keeping.is_some() });
+        }
+        let mut whole = self.whole.borrow_mut();
+        let mut samples = Vec::with_capacity(trials.len());
+        for (trial, ran) in trials.iter().zip(ran) {
+            samples.push(ran.map(|(sample, run)| {
+                whole.extend(run.map(|run| (trial.clone(), run)));
                 sample
             }));
         }
-        samples
+        Ok(samples)
     }
 }
 

@@ -8,6 +8,8 @@
 //! [`search`] looks for the worst case of a figure: the run, of all that the loads and the machine allow,
 //! that is worst in it ([`Search`] says how).
 //!
+//! Runs may be kept in a folder, as those of sweeps are: then a tuning that was stopped goes on where it was.
+//!
 //! The crate touches neither disk nor clock: files come from [`lab::Sources`].
 
 mod advice;
@@ -16,6 +18,7 @@ mod error;
 mod expression;
 mod goal;
 mod judge;
+mod keeping;
 mod knob;
 mod knobs_file;
 mod lab_trials;
@@ -34,7 +37,7 @@ pub use goal::{Constraint, Goal};
 pub use judge::Question;
 pub use knob::{Knob, KnobValue};
 pub use knobs_file::KnobsFile;
-pub use lab_trials::Words;
+pub use lab_trials::{Told, Words};
 pub use procedure::{Found, Tuning};
 pub use request::{Request, tune};
 pub use search::{Scenario, Scenarios, Search, Searched};

@@ -85,13 +85,13 @@ impl Tuning {
     ///
     /// # Errors
     /// A run of the base that fails or lacks a figure; a constraint that neither the base nor anything else
-    /// meets.
+    /// meets; those of [`Trials::run`].
     pub fn run(&self, trials: &dyn Trials) -> Result<Found, Error> {
         let mut search = Search { tuning: self, made: Made::new(trials) };
         let seeds = self.seeds(0, u64::from(self.seeds));
         search.base(&seeds)?;
         let unmet = search.unmet(&seeds);
-        let (screen, mut useful) = search.screen(&seeds, &unmet);
+        let (screen, mut useful) = search.screen(&seeds, &unmet)?;
         let shown = screen.iter().map(|judged| judged.trial.clone()).collect();
         let mut found = Found {
             screen: shown,
@@ -123,7 +123,7 @@ impl Tuning {
         }
         let fresh = self.fresh_seeds();
         search.base(&fresh)?;
-        search.made.make([&winner.candidate], &fresh);
+        search.made.make([&winner.candidate], &fresh)?;
         let confirmed = search.judge(&winner.candidate, &fresh);
         let helps = confirmed.trial.effect == TuneEffect::Helps || !unmet.is_empty() && confirmed.has_run();
         let holds = confirmed.state() == TuneState::Met;
@@ -157,7 +157,7 @@ impl Search<'_> {
     /// Runs the base, without which nothing can be said.
     fn base(&mut self, seeds: &[u64]) -> Result<(), Error> {
         let base = Candidate::base();
-        self.made.make([&base], seeds);
+        self.made.make([&base], seeds)?;
         if let Some(error) = self.made.take_failure(&base, seeds) {
             return Err(error.into());
         }
@@ -172,16 +172,16 @@ impl Search<'_> {
     }
 
     /// Every value alone, and those of them that help the goal, or a constraint that the base does not meet.
-    fn screen(&mut self, seeds: &[u64], unmet: &[usize]) -> (Vec<Judged>, Vec<Judged>) {
+    fn screen(&mut self, seeds: &[u64], unmet: &[usize]) -> Result<(Vec<Judged>, Vec<Judged>), Error> {
         let values = self.tuning.knobs.iter().enumerate();
         let singles: Vec<Candidate> =
             values.flat_map(|(knob, all)| (0..all.len()).map(move |n| Candidate::single(knob, n))).collect();
         let pilot = &seeds[..PILOT.min(seeds.len())];
-        self.made.make(&singles, pilot);
+        self.made.make(&singles, pilot)?;
         let first: Vec<Judged> = singles.iter().map(|single| self.judge(single, pilot)).collect();
         let live: Vec<&Candidate> =
             first.iter().filter(|judged| judged.has_run()).map(|judged| &judged.candidate).collect();
-        self.made.make(live, seeds);
+        self.made.make(live, seeds)?;
         let mut all: Vec<Judged> = first
             .iter()
             .map(
@@ -189,7 +189,7 @@ impl Search<'_> {
             )
             .collect();
         let useful = believe(&mut all, unmet);
-        (all, useful)
+        Ok((all, useful))
     }
 
     /// The best combination, and all rounds on the way to it.
@@ -200,7 +200,7 @@ impl Search<'_> {
         for times in ROUNDS {
             let seeds = self.tuning.seeds(0, times * u64::from(self.tuning.seeds));
             self.base(&seeds)?;
-            self.made.make(&candidates, &seeds);
+            self.made.make(&candidates, &seeds)?;
             let mut judged: Vec<Judged> = candidates.iter().map(|one| self.judge(one, &seeds)).collect();
             judged.sort_by(|a, b| {
                 let sizes = a.candidate.settings().len().cmp(&b.candidate.settings().len());
@@ -223,11 +223,11 @@ impl Search<'_> {
         }
         let seeds = self.tuning.pruning_seeds();
         self.base(&seeds)?;
-        self.made.make([&winner.candidate], &seeds);
+        self.made.make([&winner.candidate], &seeds)?;
         let mut best = self.judge(&winner.candidate, &seeds);
         while best.candidate.settings().len() > 1 {
             let fewer: Vec<Candidate> = best.candidate.with_one_fewer().collect();
-            self.made.make(&fewer, &seeds);
+            self.made.make(&fewer, &seeds)?;
             let is_as_good = |one: &Judged| {
                 one.has_run() && one.state() <= best.state() && !self.is_worse(one, &best, &seeds)
             };

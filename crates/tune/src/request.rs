@@ -5,9 +5,10 @@ use crate::default_knobs::default_knobs;
 use crate::error::Error;
 use crate::goal::{Constraint, Goal};
 use crate::judge::Question;
+use crate::keeping::Keeping;
 use crate::knob::{Knob, KnobValue};
 use crate::knobs_file::KnobsFile;
-use crate::lab_trials::{LabTrials, Words};
+use crate::lab_trials::{LabTrials, Told, Words};
 use crate::procedure::{Found, Tuning};
 use crate::trials::Candidate;
 use crate::trust::trust;
@@ -17,9 +18,10 @@ use schema::{Metric, TuneConstraint, TuneGoal, TuneKnob, TuneResult, TuneSchema,
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
+use sweep::Folder;
 
 /// What is asked.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Request<'r> {
     /// The experiment.
     pub words: Words<'r>,
@@ -31,24 +33,30 @@ pub struct Request<'r> {
     pub knobs: Option<&'r KnobsFile>,
     /// Seeds of the screen, six at least; the rounds after it take up to four times as many.
     pub seeds: u32,
+    /// Where runs are kept, so that a tuning that was stopped or killed goes on where it was; those of sweeps
+    /// may be there, too.
+    pub folder: Option<&'r dyn Folder>,
 }
 
-/// Finds which settings serve the goal best. `told` is called after each run, from any thread, with the
-/// number of runs that have ended and of those that are known to be needed. The answer does not depend on the
-/// number of threads.
+/// Finds which settings serve the goal best. `told` is called after each run, from any thread. The
+/// answer does not depend on the number of threads.
 ///
 /// # Errors
 /// An unknown figure, a constraint that is none, knobs that cannot be; a run of the base that fails; a
-/// constraint that nothing meets.
+/// constraint that nothing meets; a folder that does not take runs, or has a damaged file;
+/// [`Error::Stopped`], when the experiment's `stop` is set.
 pub fn tune(
     request: &Request<'_>,
     files: &dyn Sources,
-    told: &(dyn Fn(u64, u64) + Sync),
+    told: &(dyn Fn(Told) + Sync),
 ) -> Result<TuneResult, Error> {
     let words = &request.words;
     let mut plan = words.plan(&[], 1, files)?;
     plan.experiment.fidelity = false;
-    let first = plan.run(&plan.base, plan.experiment.seed)?;
+    let first = plan.run(&plan.base, plan.experiment.seed).map_err(|error| match words.is_stopped() {
+        true => Error::Stopped { made: 0, known: 1, is_kept: request.folder.is_some() },
+        false => error.into(),
+    })?;
     let metrics: Vec<Metric> =
         report::compare::measure(&first).into_iter().map(|figure| figure.metric).collect();
     let metric = request.goal.metric(&metrics)?;
@@ -64,15 +72,19 @@ pub fn tune(
         seeds: request.seeds,
         question,
     };
+    let keys = tuning.question.keys();
+    let keeping = request.folder.map(|folder| Keeping::open(folder, &keys)).transpose()?;
     let trials = LabTrials {
         words,
         files,
         knobs: &knobs,
-        keys: tuning.question.keys(),
+        keys,
         fresh: tuning.fresh_seeds(),
-        kept: RefCell::new(BTreeMap::new()),
+        whole: RefCell::new(BTreeMap::new()),
+        keeping,
         told,
         done: AtomicU64::new(0),
+        reused: AtomicU64::new(0),
     };
     let found = tuning.run(&trials)?;
     answer(&tuning, &trials, found, first, release)

@@ -46,8 +46,8 @@ pub struct Scenario {
 /// Whoever makes runs.
 pub trait Scenarios {
     /// The figure of each, in this order; `None` of a run that failed or has no such figure. The same
-    /// scenario always has the same.
-    fn run(&self, scenarios: &[Scenario]) -> Vec<Option<u64>>;
+    /// scenario always has the same. Nothing at all: somebody stopped it.
+    fn run(&self, scenarios: &[Scenario]) -> Option<Vec<Option<u64>>>;
 }
 
 /// What is searched.
@@ -80,6 +80,8 @@ pub struct Searched {
     pub reached: Option<SearchRecord>,
     /// The worst.
     pub worst: Scenario,
+    /// Somebody stopped it; what it found until then is as if no more runs had been wanted.
+    pub is_stopped: bool,
 }
 
 /// One of the worst runs so far, and the interval in which its worst moment lies.
@@ -101,7 +103,10 @@ impl Search {
             let chosen: Vec<Choice> =
                 (0..BATCH).map(|place| self.choose(place, &elites, &mut dice)).collect();
             let batch: Vec<Scenario> = chosen.iter().map(|choice| choice.scenario.clone()).collect();
-            let values = scenarios.run(&batch);
+            let Some(values) = scenarios.run(&batch) else {
+                found.is_stopped = true;
+                break;
+            };
             for (choice, value) in chosen.into_iter().zip(values) {
                 found.runs += 1;
                 let Some(value) = value else {
@@ -219,7 +224,7 @@ mod tests {
     const LENGTH: Nanos = Nanos(400 * STEP);
 
     impl Scenarios for Queue {
-        fn run(&self, scenarios: &[Scenario]) -> Vec<Option<u64>> {
+        fn run(&self, scenarios: &[Scenario]) -> Option<Vec<Option<u64>>> {
             let figure = |scenario: &Scenario| {
                 let mut redraws = scenario.redraws.iter().peekable();
                 let mut rng = Rng::keyed(scenario.seed, Purpose::Load, 0);
@@ -238,7 +243,7 @@ mod tests {
                 }
                 Some(most)
             };
-            scenarios.iter().map(figure).collect()
+            Some(scenarios.iter().map(figure).collect())
         }
     }
 
@@ -266,7 +271,7 @@ mod tests {
             let search = Search { runs: 320, ..search(method, 7, None) };
             let found = search.run(&Queue, &|_, _| ());
             let last = found.records.last().expect("runs");
-            assert_eq!(Queue.run(std::slice::from_ref(&found.worst)), [Some(last.value)]);
+            assert_eq!(Queue.run(std::slice::from_ref(&found.worst)), Some(vec![Some(last.value)]));
             assert!(found.records.windows(2).all(|two| two[0].value < two[1].value));
             assert_eq!((found.runs, found.failed, found.reached), (320, 0, None));
             assert_eq!(search.run(&Queue, &|_, _| ()), found, "the same again");

@@ -24,7 +24,7 @@ pub struct SearchRequest<'r> {
 }
 
 /// Looks for the worst run. `told` is called after each batch with the number of runs so far. The answer does
-/// not depend on the number of threads.
+/// not depend on the number of threads. When the experiment's `stop` is set, it is what was found until then.
 ///
 /// # Errors
 /// An unknown figure, a value that is none; a first run that fails. (Later ones that fail are counted.)
@@ -52,7 +52,7 @@ pub fn search(
         runs: request.runs,
         until: until.transpose()?,
     };
-    let runs = LabScenarios { experiment: &experiment, key: &metric.key };
+    let runs = LabScenarios { words: &request.words, experiment: &experiment, key: &metric.key };
     let found = search.run(&runs, &|made, _| told(made));
     let mut text = asked.text().unwrap_or_default();
     text.seed = found.worst.seed;
@@ -67,6 +67,7 @@ pub fn search(
         metric,
         method: request.method,
         runs: found.runs,
+        stopped: found.is_stopped,
         failed: found.failed,
         records: found.records,
         reached: found.reached,
@@ -80,12 +81,13 @@ fn redraws(scenario: &Scenario) -> Vec<RedrawText> {
 
 /// Runs scenarios of an experiment, on all cores.
 struct LabScenarios<'e> {
+    words: &'e Words<'e>,
     experiment: &'e Experiment,
     key: &'e str,
 }
 
 impl Scenarios for LabScenarios<'_> {
-    fn run(&self, scenarios: &[Scenario]) -> Vec<Option<u64>> {
+    fn run(&self, scenarios: &[Scenario]) -> Option<Vec<Option<u64>>> {
         let figure = |run: &RunResult| {
             let figures = report::compare::measure(run);
             figures.iter().find(|figure| figure.metric.key == self.key).map(|figure| figure.value)
@@ -94,6 +96,7 @@ impl Scenarios for LabScenarios<'_> {
             let one = Experiment { seed: *seed, redraws: redraws.clone(), ..self.experiment.clone() };
             one.run().ok().and_then(|run| figure(&run.result))
         };
-        scenarios.par_iter().map(run).collect()
+        let figures = scenarios.par_iter().map(run).collect();
+        (!self.words.is_stopped()).then_some(figures)
     }
 }

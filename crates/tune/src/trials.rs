@@ -1,5 +1,6 @@
 //! Runs of candidates, whoever makes them.
 
+use crate::error::Error;
 use std::collections::BTreeMap;
 
 /// A combination of values: of each knob that is set, its number and that of its value, in ascending order.
@@ -58,7 +59,10 @@ pub struct Sample {
 /// Whoever makes runs.
 pub trait Trials {
     /// One result for each candidate and seed, in this order. The same pair always gives the same.
-    fn run(&self, work: &[(Candidate, u64)]) -> Vec<Result<Sample, lab::Error>>;
+    ///
+    /// # Errors
+    /// No more runs can be made: somebody stopped it, or they cannot be kept.
+    fn run(&self, trials: &[(Candidate, u64)]) -> Result<Vec<Result<Sample, lab::Error>>, Error>;
 }
 
 /// All runs that were made, each once.
@@ -73,7 +77,14 @@ impl<'t> Made<'t> {
     }
 
     /// Makes those of these runs that have not been made.
-    pub fn make<'c>(&mut self, candidates: impl IntoIterator<Item = &'c Candidate>, seeds: &[u64]) {
+    ///
+    /// # Errors
+    /// Those of [`Trials::run`].
+    pub fn make<'c>(
+        &mut self,
+        candidates: impl IntoIterator<Item = &'c Candidate>,
+        seeds: &[u64],
+    ) -> Result<(), Error> {
         let mut work: Vec<(Candidate, u64)> = Vec::new();
         for candidate in candidates {
             for seed in seeds {
@@ -83,8 +94,9 @@ impl<'t> Made<'t> {
                 }
             }
         }
-        let made = self.trials.run(&work);
+        let made = self.trials.run(&work)?;
         self.samples.extend(work.into_iter().zip(made));
+        Ok(())
     }
 
     /// How many there are.

@@ -14,6 +14,9 @@ pub fn search(result: &SearchResult) -> String {
     if result.failed > 0 {
         out += &format!(", of which {} have no such figure", result.failed);
     }
+    if result.stopped {
+        out += "; stopped then";
+    }
     out.push('\n');
     for load in &result.loads {
         out += &labelled("load", load);

@@ -1,5 +1,6 @@
 //! Everything that leaves the program.
 
+use super::signals::Signal;
 use super::{diagnostic, exit, signals, terminal};
 use schedlab::Error;
 use schedlab::outputs::{Output, OutputError};
@@ -20,6 +21,8 @@ pub enum Failure {
     Missed(Vec<String>),
     /// Standard output does not take the result.
     Output(io::Error),
+    /// A signal ended it; what is to be said of that, if anything.
+    Signal(Signal, Option<Error>),
 }
 
 impl From<Error> for Failure {
@@ -60,6 +63,12 @@ impl Failure {
             Failure::Disagreement(figures) => listed("should agree with the document and do not", figures),
             Failure::Missed(bounds) => listed("bounds are missed, and nobody has said why", bounds),
             Failure::Output(error) => format!("error: cannot write the result: {error}\n"),
+            Failure::Signal(signal, said) => {
+                if let Some(error) = said {
+                    let _ = io::stderr().lock().write_all(diagnostic::text(error).as_bytes());
+                }
+                signal.end()
+            }
         };
         if self.code() != exit::OK {
             // Where standard error is gone, the exit code must do.
@@ -75,7 +84,7 @@ impl Failure {
             Failure::Error(Error::Output(error)) if error.is_reader_gone() => exit::OK,
             Failure::Disagreement(_) | Failure::Missed(_) => exit::CHECK_FAILED,
             Failure::Error(Error::Experiment(error)) if error.is_failed_check() => exit::CHECK_FAILED,
-            Failure::Output(_) | Failure::Error(_) => exit::BAD_INPUT,
+            Failure::Output(_) | Failure::Error(_) | Failure::Signal(..) => exit::BAD_INPUT,
         }
     }
 }

@@ -4,6 +4,7 @@ use super::common::{Common, Format, Meant, say_what_runs};
 use super::goal::goal;
 use super::output::{Failure, Stream, command_line, print, write};
 use super::progress::Progress;
+use super::signals::Taken;
 use super::typed::Typed;
 use super::voice::Voice;
 use clap::ValueEnum;
@@ -53,8 +54,10 @@ enum Method {
 }
 
 pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> {
-    let Meant { text, reading, experiment, files, .. } = args.common.meaning(&[], typed)?;
+    let Meant { text, reading, mut experiment, files, .. } = args.common.meaning(&[], typed)?;
     say_what_runs([&experiment.kernel], voice);
+    let signals = Taken::once().map_err(Failure::Output)?;
+    experiment.stop = Some(signals.flag());
     let request = SearchRequest {
         words: Words {
             recorded_on: args.common.recorded_on()?,
@@ -74,7 +77,10 @@ pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> 
     let bar = Progress::of_uneven(args.runs, voice);
     let result = tune::search(&request, &Disk, &|made| bar.at(made, None));
     bar.finish();
-    let mut result = result?;
+    let mut result = result.map_err(|error| match signals.came() {
+        Some(signal) => Failure::Signal(signal, Some(error.into())),
+        None => error.into(),
+    })?;
     result.command = Some(command_line());
     if let Some(path) = &args.save {
         write(path, &files, result.scenario())?;
@@ -82,5 +88,10 @@ pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> 
     match args.common.format {
         Format::Text => print(&report::text::search(&result)),
         Format::Json => Stream::Output.exact(&result.to_json()),
+    }?;
+    match signals.came().filter(|_| result.stopped) {
+        // What it found until then is told.
+        Some(signal) => Err(Failure::Signal(signal, None)),
+        None => Ok(()),
     }
 }

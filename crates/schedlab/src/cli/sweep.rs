@@ -4,7 +4,7 @@ use super::common::Format;
 use super::output::{Failure, Stream, command_line, print, typed};
 use super::progress::Progress;
 use super::report_page::ReportOptions;
-use super::signals;
+use super::signals::Taken;
 use super::voice::Voice;
 use clap::ValueEnum;
 use report::page::{Content, Page};
@@ -73,7 +73,7 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
     }
     let file = SweepFile::parse(&args.file, &lab::file_text(&args.file, &Disk)?)?;
     let plan = file.plan(&Disk)?;
-    signals::clean_up().map_err(Failure::Output)?;
+    let signals = Taken::once().map_err(Failure::Output)?;
     let folder = match &args.folder {
         Some(folder) => folder.clone(),
         None if args.file == lab::STANDARD_STREAM => return Err(Error::SweepWithoutFolder.into()),
@@ -92,10 +92,13 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
     let result = sweep.run(&mut |progress| {
         reused = progress.reused;
         bar.at(progress.done, progress.left.map(|left| Duration::from_nanos(left.0)));
-        ControlFlow::Continue(())
+        if signals.came().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     bar.finish();
-    let mut result = result?;
+    let mut result = result.map_err(|error| match signals.came() {
+        Some(signal) => Failure::Signal(signal, Some(error.into())),
+        None => error.into(),
+    })?;
     if reused > 0 {
         voice.note(&format!("{reused} of {} runs were there already", result.runs));
     }

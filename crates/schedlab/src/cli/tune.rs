@@ -4,9 +4,14 @@ use super::common::{Common, Format, Meant, say_what_runs};
 use super::goal::goal;
 use super::output::{Failure, Stream, command_line, print};
 use super::progress::Progress;
+use super::signals::Taken;
 use super::typed::Typed;
 use super::voice::Voice;
 use schedlab::files::Disk;
+use schedlab::sweep_folder::SweepFolder;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use sweep::Folder;
 use tune::{KnobsFile, Request, Words};
 
 /// Find which settings serve a load best, and say how sure that is.
@@ -44,13 +49,20 @@ pub struct Args {
         value_parser = clap::value_parser!(u32).range(6..=1000),
     )]
     repeat: u32,
+    /// Keep runs there, so that a tuning that was stopped or killed goes on where it was; made if it is not
+    /// there.
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
 }
 
 pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> {
-    let Meant { text, reading, experiment, .. } = args.common.meaning(&[], typed)?;
+    let Meant { text, reading, mut experiment, .. } = args.common.meaning(&[], typed)?;
     say_what_runs([&experiment.kernel], voice);
     let knobs = args.over.as_ref().map(|path| KnobsFile::parse(path, &lab::file_text(path, &Disk)?));
     let knobs = knobs.transpose()?;
+    let folder = args.folder.as_deref().map(SweepFolder::open).transpose()?;
+    let signals = Taken::once().map_err(Failure::Output)?;
+    experiment.stop = Some(signals.flag());
     let request = Request {
         words: Words {
             recorded_on: args.common.recorded_on()?,
@@ -63,12 +75,24 @@ pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> 
         subject_to: &args.subject_to,
         knobs: knobs.as_ref(),
         seeds: args.repeat,
+        folder: folder.as_ref().map(|folder| folder as &dyn Folder),
     };
     let bar = Progress::of_uneven(0, voice);
-    let result = tune::tune(&request, &Disk, &|done, known| bar.at_of(done, known));
+    let reused = AtomicU64::new(0);
+    let result = tune::tune(&request, &Disk, &|told| {
+        bar.at_of(told.done, told.known);
+        reused.fetch_max(told.reused, Ordering::Relaxed);
+    });
     bar.finish();
-    let mut result = result?;
+    let mut result = result.map_err(|error| match signals.came() {
+        Some(signal) => Failure::Signal(signal, Some(error.into())),
+        None => error.into(),
+    })?;
     result.command = Some(command_line());
+    let reused = reused.into_inner();
+    if reused > 0 {
+        voice.note(&format!("{reused} of {} runs were there already", result.runs));
+    }
     match args.common.format {
         Format::Text => print(&report::text::tuning(&result, args.common.rows())),
         Format::Json => Stream::Output.exact(&result.to_json()),

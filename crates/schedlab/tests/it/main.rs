@@ -15,6 +15,7 @@ mod report_page_why;
 mod schema;
 mod side_by_side;
 mod signals;
+mod stopped;
 mod sweep;
 mod terminal;
 mod tune;

@@ -25,6 +25,7 @@ pub fn search() -> SearchResult {
         },
         method: SearchMethod::Guided,
         runs: 96,
+        stopped: false,
         failed: 1,
         records: vec![record(1, 120_000, 0), record(17, 250_000, 1), record(81, 310_000, 3)],
         reached: Some(record(81, 310_000, 3)),

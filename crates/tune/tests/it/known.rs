@@ -41,8 +41,9 @@ fn ask(asked: &Asked<'_>) -> Result<TuneResult, Error> {
         subject_to: asked.subject_to,
         knobs: Some(&knobs),
         seeds: 6,
+        folder: None,
     };
-    tune(&request, &files, &|_, _| ())
+    tune(&request, &files, &|_| ())
 }
 
 /// Seed 001: forty CPUs that pull one task hold each other up; RT_PUSH_IPI ends that. A feature of the fair

@@ -3,7 +3,7 @@
 use report::stats::SplitMix64;
 use schema::{Better, Metric, TuneDirection, Unit};
 use std::cell::RefCell;
-use tune::{Candidate, Constraint, Goal, Question, Sample, Trials, Tuning};
+use tune::{Candidate, Constraint, Error, Goal, Question, Sample, Trials, Tuning};
 
 /// What some settings do to goal and cost, under a seed.
 pub type Truth = dyn Fn(&[(usize, usize)], u64) -> (f64, f64);
@@ -33,7 +33,7 @@ fn normal(stream: &mut SplitMix64) -> f64 {
 }
 
 impl Trials for MadeUp<'_> {
-    fn run(&self, work: &[(Candidate, u64)]) -> Vec<Result<Sample, lab::Error>> {
+    fn run(&self, work: &[(Candidate, u64)]) -> Result<Vec<Result<Sample, lab::Error>>, Error> {
         *self.runs.borrow_mut() += work.len() as u64;
         let run = |(candidate, seed): &(Candidate, u64)| {
             let live: Vec<(usize, usize)> =
@@ -52,7 +52,7 @@ impl Trials for MadeUp<'_> {
             let fingerprint = u128::from(figures[0].unwrap_or(0)) << 64 | u128::from(figures[1].unwrap_or(0));
             Ok(Sample { figures, fingerprint })
         };
-        work.iter().map(run).collect()
+        Ok(work.iter().map(run).collect())
     }
 }
 
