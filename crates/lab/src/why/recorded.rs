@@ -54,8 +54,10 @@ pub fn why_recorded(
 pub struct AskedRecording {
     /// What was found.
     pub why: WhyResult,
+    #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "what pages show besides"))]
     pub(crate) path: String,
     pub(crate) opened: OpenedTrace,
+    #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "what pages show besides"))]
     pub(crate) question: RecordedQuestion,
 }
 
