@@ -215,6 +215,18 @@ pub enum Error {
         /// From its first event to its last.
         length: Nanos,
     },
+    /// A stretch that ends before it has begun.
+    #[error(
+        "the stretch from {} to {}: there is nothing in between; its end has to be later",
+        exact_duration(.from.0),
+        exact_duration(.to.0)
+    )]
+    NothingBetween {
+        /// Where it was to begin.
+        from: Nanos,
+        /// And to end.
+        to: Nanos,
+    },
     /// A stretch behind the end of a trace.
     #[error(
         "{} is behind the end of the trace, which is {} long",

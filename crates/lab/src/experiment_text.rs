@@ -38,6 +38,11 @@ impl Experiment {
             |task: &String| task.parse().map_err(|problem| Error::Settings { word: task.clone(), problem });
         let tasks = text.tasks.iter().map(tasks).collect::<Result<_, _>>()?;
         let window = text.stretch.map(Window::from);
+        if let Some(Window { from, to }) = window
+            && to <= from
+        {
+            return Err(Error::NothingBetween { from, to });
+        }
         let open = |load: &LoadText| open_load(load, window, files);
         let mut loads = text.loads.iter().map(open).collect::<Result<Vec<_>, _>>()?;
         for file in loads.iter().filter_map(LoadSpec::file) {

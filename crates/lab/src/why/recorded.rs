@@ -99,7 +99,8 @@ impl RecordedQuestion {
 /// Explains the waits in a recording that is open.
 fn explain(path: &str, opened: &OpenedTrace, question: &RecordedQuestion) -> Result<WhyResult, Error> {
     let OpenedTrace { trace, zero_ns, behind_end, .. } = opened;
-    let at = question.at.map(|at| Moment::of(*zero_ns, at));
+    let length_ns = trace.end_ns().saturating_sub(*zero_ns);
+    let at = question.at.map(|at| Moment::of(*zero_ns, length_ns, at));
     let waits = RecordedWaits::of(trace);
     all_are_there(&question.tasks, &waits)?;
     let meant = |pid: Pid, comm: &str| is_meant(&question.tasks, pid.0.unsigned_abs(), comm);
@@ -161,8 +162,10 @@ struct Moment {
 }
 
 impl Moment {
-    fn of(zero_ns: u64, asked: Nanos) -> Moment {
-        let on_the_clock = if asked.0 < zero_ns { zero_ns.saturating_add(asked.0) } else { asked.0 };
+    /// A time is on the recording's clock unless it is before all that was recorded and can be a span since.
+    fn of(zero_ns: u64, length_ns: u64, asked: Nanos) -> Moment {
+        let is_span = asked.0 < zero_ns && asked.0 <= length_ns;
+        let on_the_clock = if is_span { zero_ns.saturating_add(asked.0) } else { asked.0 };
         Moment { asked, on_the_clock }
     }
 

@@ -220,3 +220,11 @@ fn changes_of_tasks_keep_their_order() {
     assert_eq!(text.loads[0].file.as_ref().expect("a file").changes, [["nice=*=1"], ["policy=*=idle"]]);
     round_trip(&text, &files);
 }
+
+#[test]
+fn a_stretch_that_ends_before_it_begins_is_refused() {
+    let stretch = Some(Stretch { from_ns: 500_000_000, to_ns: Some(200_000_000) });
+    let text = ExperimentText { stretch, ..of_loads(&["hog"], &FileText::default(), &Files::default()) };
+    let error = Experiment::open(&text, &Files::default()).expect_err("nothing in between").to_string();
+    assert!(error.starts_with("the stretch from 500ms to 200ms"), "{error}");
+}

@@ -2,7 +2,7 @@
 
 use super::content::Content;
 use super::document::{fitting, html};
-use super::timeline::{At, Budget, Builder, LeftAs, LogPart, Seen, State, Throttled, Timeline, of_log};
+use super::timeline::{At, Budget, Builder, Kind, LeftAs, LogPart, Seen, State, Throttled, Timeline, of_log};
 use super::*;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -196,6 +196,29 @@ fn of_a_recording_a_cpu_ran_from_the_beginning_what_leaves_it_first() {
 }
 
 /// From when until when whom.
+#[test]
+fn a_task_that_leaves_a_cpu_to_which_nothing_shows_it_coming_waits_no_longer() {
+    let mut builder = Builder::new("recording", 1, Nanos(0), Nanos(100), 0);
+    builder.switch(at(5, 0), task(0), LeftAs::Runnable, task(2));
+    builder.switch(at(6, 0), task(2), LeftAs::Sleeping, task(0));
+    builder.wakeup(at(10, 0), task(1), 0);
+    builder.switch(at(20, 0), task(1), LeftAs::Sleeping, task(0));
+    builder.wakeup(at(50, 0), task(1), 0);
+    builder.switch(at(53, 0), task(0), LeftAs::Runnable, task(1));
+    assert_eq!(builder.finish().latencies_ns(), [10, 3]);
+}
+
+#[test]
+fn a_preempted_task_of_which_not_all_is_recorded_is_not_shown_to_wait() {
+    let mut builder = Builder::new("recording", 1, Nanos(0), Nanos(100), 0);
+    builder.switch(at(10, 0), task(1), LeftAs::Runnable, task(2));
+    builder.switch(at(20, 0), task(2), LeftAs::Sleeping, task(0));
+    builder.switch(at(80, 0), task(1), LeftAs::Sleeping, task(0));
+    let timeline = builder.finish();
+    let is_left_preempted = |event: &timeline::Event| event.kind == Kind::Switch(State::Preempted);
+    assert!(!timeline.events.iter().any(is_left_preempted));
+}
+
 fn throttles(timeline: &Timeline) -> Vec<(u64, u64, Throttled)> {
     timeline.throttles.iter().map(|one| (one.from_ns, one.until_ns, one.whom)).collect()
 }

@@ -73,6 +73,9 @@ fn what_is_not_there_is_said() {
     assert_eq!(error(&question("8011")), "the recording has no task 8011; the nearest is '8010'");
     let nobody = error(&RecordedQuestion { at: Some(Nanos::from_secs(1)), ..question("f3") });
     assert!(nobody.starts_with("no wakeup is on its way at 1s; the nearest is due at "), "{nobody}");
+    // 0.18 s before the first event: no span since that, as the recording is not as long.
+    let before = error(&RecordedQuestion { at: Some(Nanos::from_millis(5_235_100)), ..question("f3") });
+    assert!(before.contains("the nearest is due at 5235"), "{before}");
     assert!(error(&question("b")).starts_with("there is no wakeup that could be explained"));
     let window = |from, to| Some(Window { from: Nanos::from_secs(from), to });
     let behind = error(&RecordedQuestion { window: window(10, Nanos::NEVER), ..question("f3") });

@@ -78,6 +78,8 @@ pub struct Builder {
     current: Vec<Option<u32>>,
     states: Vec<State>,
     on_cpu: Vec<u32>,
+    /// By task, the event of the stretch with which it was preempted last.
+    preempted_by: Vec<Option<usize>>,
     begun: bool,
     raised: Vec<VecDeque<Interrupted>>,
     served: Vec<Vec<(Nanos, Interrupted)>>,
@@ -121,6 +123,7 @@ impl Builder {
             current: vec![None; of_each_cpu],
             states: Vec::new(),
             on_cpu: Vec::new(),
+            preempted_by: Vec::new(),
             begun: false,
             raised: vec![VecDeque::new(); of_each_cpu],
             served: vec![Vec::new(); of_each_cpu],
@@ -144,6 +147,7 @@ impl Builder {
             self.timeline.tasks.push(Task { pid: pid.0, names, prio: None, state: State::Absent, cpu: 0 });
             self.states.push(State::Absent);
             self.on_cpu.push(0);
+            self.preempted_by.push(None);
             self.prios.push(NICE_0);
         }
         number
@@ -208,6 +212,11 @@ impl Builder {
                 }
             }
         }
+        if let Some(current) = self.current[cpu]
+            && current != prev
+        {
+            self.came_unseen(at, current, prev);
+        }
         let state = match left {
             _ if prev == 0 => State::Absent,
             LeftAs::Runnable => State::Preempted,
@@ -215,6 +224,9 @@ impl Builder {
             LeftAs::Blocked => State::Blocked,
             LeftAs::Dead => State::Absent,
         };
+        if state == State::Preempted {
+            self.preempted_by[prev as usize] = self.is_inside(at.time).then_some(self.timeline.events.len());
+        }
         self.event(at, next, Kind::Switch(state));
         self.current[cpu] = Some(next);
         self.states[prev as usize] = state;
@@ -224,6 +236,26 @@ impl Builder {
         self.on_cpu[prev as usize] = at.cpu;
         self.follow(at.time, prev);
         self.follow(at.time, next);
+    }
+
+    /// A recording does not show how a task came to a CPU that it leaves now: it is shown to come in this
+    /// moment. So a wakeup waits until now at most; a task that had been preempted may have executed ever since,
+    /// and in what state the CPU's last known task left is not known either.
+    fn came_unseen(&mut self, at: At, current: u32, task: u32) {
+        let (left, on) = (self.states[current as usize], self.on_cpu[current as usize]);
+        let is_last_seen_here = current == 0 || left == State::Running && on == at.cpu;
+        let left = if is_last_seen_here { State::Absent } else { left };
+        self.states[current as usize] = left;
+        let place = task as usize;
+        if self.states[place] == State::Preempted {
+            match self.preempted_by[place] {
+                Some(event) => self.timeline.events[event].kind = Kind::Switch(State::Absent),
+                None if self.begun => self.timeline.tasks[place].state = State::Absent,
+                None => {}
+            }
+        }
+        self.event(at, task, Kind::Switch(left));
+        (self.states[place], self.on_cpu[place]) = (State::Running, at.cpu);
     }
 
     /// The budgets of queues may concern the task from now on, or no longer.
