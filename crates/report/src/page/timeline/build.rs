@@ -239,8 +239,8 @@ impl Builder {
     }
 
     /// A recording does not show how a task came to a CPU that it leaves now: it is shown to come in this
-    /// moment. So a wakeup waits until now at most; a task that had been preempted may have executed ever since,
-    /// and in what state the CPU's last known task left is not known either.
+    /// moment. So a wakeup waits until now at most; a task that had been preempted may have executed ever
+    /// since, and in what state the CPU's last known task left is not known either.
     fn came_unseen(&mut self, at: At, current: u32, task: u32) {
         let (left, on) = (self.states[current as usize], self.on_cpu[current as usize]);
         let is_last_seen_here = current == 0 || left == State::Running && on == at.cpu;
