@@ -57,11 +57,16 @@ pub(crate) struct Answer {
 
 /// The run is kept beside what [`why`] says of it.
 pub(crate) fn answer(experiment: &Experiment, question: Question) -> Result<Answer, Error> {
-    let judged = Experiment { record: true, why: false, tasks: Vec::new(), ..experiment.clone() };
-    let run = judged.run()?;
-    let recorded = Experiment { fidelity: false, ..judged };
+    let (run, recorded) = run_recorded(experiment)?;
     let why = explain(&recorded, &run, &experiment.tasks, question)?;
     Ok(Answer { why: WhyResult { experiment: experiment.text(), ..why }, run })
+}
+
+/// The run of an experiment with its log, of all tasks, and the experiment that makes it once more for what
+/// is tried.
+fn run_recorded(experiment: &Experiment) -> Result<(Run, Experiment), Error> {
+    let judged = Experiment { record: true, why: false, tasks: Vec::new(), ..experiment.clone() };
+    Ok((judged.run()?, Experiment { fidelity: false, ..judged }))
 }
 
 /// Explains the wakeups of these tasks, or of all, in a run with its log; `experiment` makes it once more.

@@ -2,7 +2,7 @@
 //! against the wakeup there that is most like the recorded one, if the replay is near enough.
 
 use super::remedies::{Late, remedies};
-use super::{is_near, meaning};
+use super::{is_near, meaning, run_recorded};
 use crate::error::Error;
 use crate::experiment::{Experiment, Logged, Run};
 use report::why::Wakeups;
@@ -16,9 +16,7 @@ pub(super) fn try_in(
     replay: &Experiment,
     tries: Option<usize>,
 ) -> Result<(), Error> {
-    let judged = Experiment { record: true, why: false, tasks: Vec::new(), ..replay.clone() };
-    let run = judged.run()?;
-    let experiment = Experiment { fidelity: false, ..judged };
+    let (run, experiment) = run_recorded(replay)?;
     let machine = &run.result.machine.name;
     let verdicts = run.result.replay.iter().map(|replay| replay.verdict.sentence.as_str());
     let verdict = verdicts.collect::<Vec<_>>().join("; ");

@@ -77,10 +77,7 @@ pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> 
     let bar = Progress::of_uneven(args.runs, voice);
     let result = tune::search(&request, &Disk, &|made| bar.at(made, None));
     bar.finish();
-    let mut result = result.map_err(|error| match signals.came() {
-        Some(signal) => Failure::Signal(signal, Some(error.into())),
-        None => error.into(),
-    })?;
+    let mut result = result.map_err(|error| signals.failure(error.into()))?;
     result.command = Some(command_line());
     if let Some(path) = &args.save {
         write(path, &files, result.scenario())?;

@@ -1,6 +1,8 @@
 //! Ctrl-C and its relatives: they end the program without leaving half a file behind, a recording with a
 //! whole one, and what takes long with a word on what stands.
 
+use super::output::Failure;
+use schedlab::Error;
 use schedlab::outputs::remove_unfinished;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
@@ -111,6 +113,14 @@ impl Taken {
     /// Set when a signal comes, for whoever looks there by himself.
     pub fn flag(&self) -> Arc<AtomicBool> {
         self.asked.clone()
+    }
+
+    /// What an error comes to: if a signal came, that ends the program once the error is told.
+    pub fn failure(&self, error: Error) -> Failure {
+        match self.came() {
+            Some(signal) => Failure::Signal(signal, Some(error)),
+            None => Failure::Error(error),
+        }
     }
 
     /// The signal that came, if one did: who has said what stands ends by it.

@@ -95,10 +95,7 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
         if signals.came().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     bar.finish();
-    let mut result = result.map_err(|error| match signals.came() {
-        Some(signal) => Failure::Signal(signal, Some(error.into())),
-        None => error.into(),
-    })?;
+    let mut result = result.map_err(|error| signals.failure(error.into()))?;
     if reused > 0 {
         voice.note(&format!("{reused} of {} runs were there already", result.runs));
     }

@@ -84,10 +84,7 @@ pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> 
         reused.fetch_max(told.reused, Ordering::Relaxed);
     });
     bar.finish();
-    let mut result = result.map_err(|error| match signals.came() {
-        Some(signal) => Failure::Signal(signal, Some(error.into())),
-        None => error.into(),
-    })?;
+    let mut result = result.map_err(|error| signals.failure(error.into()))?;
     result.command = Some(command_line());
     let reused = reused.into_inner();
     if reused > 0 {
