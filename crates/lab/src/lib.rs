@@ -27,7 +27,8 @@
 //! lab = { package = "schedlab-lab", path = "schedlab/crates/lab", features = ["text", "threads"] }
 //! ```
 //!
-//! `examples/` has a comparison (`what_if`), a load (`own_load`) and a program (`own_program`) of one's own.
+//! `examples/` has a comparison (`what_if`), a load (`own_load`) and a program (`own_program`) of one's own,
+//! and a recording on disk with an experiment as text (`why_recorded`).
 //!
 //! An experiment has a text, plain data with a JSON form, [`ExperimentText`]: [`Experiment::open`] reads it,
 //! [`Experiment::text`] writes it, every [`RunResult`] carries it, and [`StoredResult`] runs one again.
