@@ -268,6 +268,16 @@ pub enum RunError {
         /// What the kernel says.
         why: NotAdmitted,
     },
+    /// The kernel refuses clamps of utilisation to a task.
+    #[error("task {comm} ({pid}) sets clamps of utilisation: {why}")]
+    Clamps {
+        /// Which task.
+        pid: Pid,
+        /// Its name.
+        comm: Box<str>,
+        /// What the kernel says.
+        why: &'static str,
+    },
     /// A program that makes no progress in time.
     #[error(
         "task {comm} ({pid}) takes a million steps at {at} s without spending time; give its loop something \

@@ -142,6 +142,9 @@ reasons! {
     WakeLowestHere "wake_lowest_here"
         "The woken RT task stays: its last CPU is among those with the lowest priority.";
     WakeNoLower "wake_no_lower" "The woken RT task found no CPU with a lower priority and stays.";
+    WakeNoFit "wake_no_fit"
+        "The woken RT task stays on a CPU that is worth too little for it: no better one has a lower \
+         priority.";
     WakeRouted "wake_routed" "The woken RT task goes to a CPU with a lower priority.";
     WakeTargetRose "wake_target_rose" "The CPU found for the woken RT task had risen meanwhile; it stays.";
     WakeAffine "wake_affine" "The woken fair task is pulled to the waker's CPU.";

@@ -48,6 +48,7 @@ mod task;
 pub(crate) mod testing;
 pub mod tick;
 mod time;
+pub mod uclamp;
 pub mod wakeup;
 
 pub use class::Class;
@@ -65,3 +66,4 @@ pub use standing::Standing;
 pub use stats::TaskStats;
 pub use task::{Task, TaskState, TaskTable};
 pub use time::Nanos;
+pub use uclamp::{ClampRequest, Clamps};

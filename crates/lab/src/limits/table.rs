@@ -143,8 +143,8 @@ pub(super) const LIMITS: &[Limit] = &[
         effect: Effect::Large,
         missing: "The control groups of a recording that does not tell them, as none but those of schedlab \
                   record do: its tasks compete in one flat group, and no limit stops them, unless group and in \
-                  say which there were. Of groups that are there: the cpusets of a recording, clamps of \
-                  utilisation, groups of real-time tasks, moves from group to group during a run. Of cpusets: \
+                  say which there were. Of groups that are there: the cpusets and clamps of utilisation of a \
+                  recording, groups of real-time tasks, moves from group to group during a run. Of cpusets: \
                   changes during a run, cpuset.cpus.exclusive and remote partitions (6.7 on), \
                   sched_load_balance of version 1.",
         changes: "Shares between containers or services that a recording had, and every delay that a limit \
@@ -340,14 +340,14 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "asymmetric",
         effect: Effect::Medium,
-        missing: "Of CPUs that are not worth the same: energy-aware placement, clamps of utilisation (uclamp), \
-                  asymmetric packing (ITMT), and that real-time tasks look for a CPU that is worth enough. Fair \
-                  and deadline tasks do (rule unequal_cpus), from 5.10 on; how 4.9 to 5.9 placed them is \
-                  not modelled, nor that averages before 5.0 were scaled and not slowed.",
-        changes: "Phones that save energy put light tasks on small CPUs, which here stay where they were; \
-                  real-time tasks may run on a small CPU beside an idle large one; hybrid laptops up to 6.11 \
-                  prefer their large CPUs by packing. Tasks of a recording run at full speed on every CPU. \
-                  rt-app files with util_min or util_max are refused. Not measured.",
+        missing: "Of CPUs that are not worth the same: energy-aware placement and asymmetric packing (ITMT). \
+                  Tasks look for a CPU that they fit (rules unequal_cpus, uclamp and rt_fit), from 5.10 on; how \
+                  4.9 to 5.9 placed fair ones is not modelled, nor that averages before 5.0 were scaled and not \
+                  slowed. Of clamps of utilisation (uclamp): those of a recording's tasks, and changes by a task \
+                  of another one's.",
+        changes: "Phones that save energy put light tasks on small CPUs, which here stay where they were; hybrid \
+                  laptops up to 6.11 prefer their large CPUs by packing. Tasks of a recording run at full speed \
+                  on every CPU. Not measured.",
         profiles: SINCE_4_19,
         source: "deadline-groups C1, C4, B11",
     },

@@ -9,7 +9,7 @@ use machine::{
 };
 use scheduler::registry::Config;
 use scheduler::{
-    CpuId, CpuMask, GroupId, LevelKind, Nanos, Nice, Policy, RtPriority, Topology, TopologyLevel,
+    Clamps, CpuId, CpuMask, GroupId, LevelKind, Nanos, Nice, Policy, RtPriority, Topology, TopologyLevel,
 };
 use std::cell::Cell;
 use std::rc::Rc;
@@ -251,11 +251,17 @@ fn groups(scenario: &Scenario, setup: &mut Setup) -> Vec<GroupId> {
                 shares: [1024, 2, 300, 10_000][(dice >> 8) as usize % 4],
                 idle: dice >> 16 & 7 == 0,
                 quota: quota(dice >> 20),
+                clamps: clamps(dice >> 24),
                 ..GroupSpec::new(format!("g{n}"))
             }));
         }
     }
     groups
+}
+
+/// Clamps for every fourth group.
+fn clamps(dice: u64) -> Clamps {
+    if dice & 3 == 0 { Clamps { min: 100, max: 400 } } else { Clamps::NONE }
 }
 
 /// A limit for every second group.

@@ -30,7 +30,7 @@ pub(in crate::fair) use climb::Change;
 pub use clock::PeltClock;
 pub(crate) use clock::pelt_clock_advances;
 pub use estimate::Estimate;
-pub(in crate::fair) use fits::{greater, misfits, task_fits, update_misfit};
+pub(in crate::fair) use fits::{Fit, greater, misfits, task_fit, task_fits, update_misfit};
 pub(in crate::fair) use load::{
     Without, cpu_load, cpu_load_of_all, cpu_runnable, cpu_util, cpu_without, task_load, task_util_estimate,
 };

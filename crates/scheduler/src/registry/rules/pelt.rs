@@ -43,4 +43,13 @@ rules! {
             "No: such CPUs are only worth less where loads are compared (up to 5.9; from 4.9 on those kernels \
              placed such tasks in other ways, which are not modelled).",
     }
+    Uclamp uclamp
+        "How do clamps of utilisation decide which CPU a task fits?" "deadline-groups B11" {
+        Fits "fits"
+            "It fits below its upper clamp on a CPU that is worth that, and above its lower one only on a CPU \
+             that is worth as much; a fifth has to stay free of what it really uses alone (6.2 on, 6.1.y).",
+        Margin "margin"
+            "It counts as using what it uses within its clamps, and a fifth more than that (5.3 to 6.1).",
+        Off "off" "There are none (up to 5.2).",
+    }
 }
