@@ -76,6 +76,13 @@ pub enum Event {
         /// Which tasks.
         whom: Throttled,
     },
+    /// A CPU runs at another frequency from now on.
+    Frequency {
+        /// The CPU.
+        cpu: CpuId,
+        /// In kHz.
+        khz: u32,
+    },
     /// A decision, and why it fell so.
     Decision {
         /// About whom.

@@ -25,6 +25,7 @@ mod double_lock;
 mod event;
 pub mod fair;
 pub mod fork;
+pub mod frequency;
 mod ids;
 mod kernel;
 pub mod mutex;

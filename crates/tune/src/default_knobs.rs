@@ -17,8 +17,12 @@ const NOT_WRITTEN: [&str; 4] = ["hz", "nr_cpus", "sched_scaling_cpus_max", "sche
 
 /// Tunables that matter only where CPUs are not worth the same, or change their frequency: who tunes such a
 /// machine names them (deadline-groups B11, C2).
-const OF_UNEQUAL_CPUS: [&str; 3] =
-    ["sched_util_clamp_min", "sched_util_clamp_max", "sched_util_clamp_min_rt_default"];
+const OF_UNEQUAL_CPUS: [&str; 4] = [
+    "sched_util_clamp_min",
+    "sched_util_clamp_max",
+    "sched_util_clamp_min_rt_default",
+    "schedutil_rate_limit_us",
+];
 
 /// Features that release kernels have from a release on, or before one, where the registry does not say so,
 /// because patched kernels had them as well: fair-class 9 for those that are gone (2.6.32 has them, 2.6.35

@@ -167,8 +167,10 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "frequency",
         effect: Effect::Large,
-        missing: "CPU frequencies that change (cpufreq, turbo): a CPU has the fixed speed that its machine \
-                  file says. What busy hardware threads take from each other is one factor, of files that say \
+        missing: "Frequencies that the hardware chooses (turbo, intel_pstate, heat), and governors but \
+                  performance and schedutil (rule governor), which needs a machine file with frequencies \
+                  (phone). Of schedutil: the boost after waits for devices (iowait), the time that a change and \
+                  its thread take, and that it keeps the frequency of a CPU that has not idled. What busy hardware threads take from each other is one factor, of files that say \
                   one (laptop's 62 %, calibrated ones), whatever they execute, and nothing while the sibling \
                   polls; tasks of a recording keep their recorded CPU times beside any sibling.",
         changes: "Run times on laptops, and of pairs of threads that are both memory-bound (0.7 to 0.8 in \

@@ -353,6 +353,7 @@ impl Sim {
             groups: view.group_outcomes(&self.groups, end),
             partitions: self.partitions.clone(),
             cpus: view.cpu_results(end),
+            frequencies: self.hw().energy.results(end),
             totals,
             decisions: view.decisions().filter(|d| d.count > 0).collect(),
             stalled: view.stalled(end, &self.surroundings.outside),

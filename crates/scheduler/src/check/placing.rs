@@ -102,7 +102,7 @@ impl Placing {
             }
             Event::Decision { task, reason } => self.decision(me, task, reason, found),
             Event::WakeupNew { .. } | Event::PiSetprio { .. } => {}
-            Event::ThrottleBegins { .. } | Event::ThrottleEnds { .. } => {}
+            Event::ThrottleBegins { .. } | Event::ThrottleEnds { .. } | Event::Frequency { .. } => {}
         }
     }
 

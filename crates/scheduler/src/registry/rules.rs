@@ -202,6 +202,8 @@ table! {
     pelt_lag: PeltLag,
     cpu_capacity: CpuCapacity,
     unequal_cpus: UnequalCpus,
+    governor: Governor,
+    freq_margin: FreqMargin,
     uclamp: Uclamp,
     wake_wide: WakeWide,
     recent_used: RecentUsed,

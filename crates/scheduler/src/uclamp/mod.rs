@@ -4,6 +4,11 @@
 //! A task asks for them (sched_setattr), its group narrows them, the system's sysctls go before all. They
 //! never change an average (CF5): who reads one asks here what of it counts.
 
+mod buckets;
+
+pub use buckets::CpuClamps;
+pub(crate) use buckets::{comes, goes};
+
 use crate::pi_lock::PiGuard;
 use crate::platform::{Cost, Platform};
 use crate::registry::{RtFit, Uclamp};
@@ -65,6 +70,8 @@ impl ClampRequest {
 #[derive(Debug, Default)]
 pub struct TaskClamps {
     requested: Kept<ClampRequest>,
+    /// What the clamps of its queue contain of it, while it competes.
+    pub(crate) counted: Kept<Option<Clamps>>,
 }
 
 impl TaskClamps {
@@ -75,6 +82,7 @@ impl TaskClamps {
 
     pub(crate) fn reset(&self) {
         self.requested.set(ClampRequest::default());
+        self.counted.set(None);
     }
 
     /// What it asks for.
@@ -139,13 +147,18 @@ impl<P: Platform> Scheduler<P> {
 }
 
 /// sched_setattr with clamps on a task: each that is not asked for is as the kernel gives it by itself.
-/// Nothing moves; it counts from the next decision on.
+/// Nothing moves; they count from the next decision on.
 pub async fn sched_setattr_clamps<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, request: ClampRequest) {
     let _pi: PiGuard<'_, P> = me.pi_lock(p).await;
     let mut rq = me.task_rq_lock(p).await;
     rq.update_clock();
     rq.charge(Cost::SetPrio);
+    let is_counted = me.task(p).clamps.counted.get().is_some();
+    goes(&rq, p);
     me.task(p).clamps.requested.set(request);
+    if is_counted {
+        comes(&rq, p);
+    }
 }
 
 #[cfg(test)]

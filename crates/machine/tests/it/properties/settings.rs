@@ -50,6 +50,7 @@ pub fn values(tunable: &TunableInfo) -> Vec<i64> {
         "sched_util_clamp_min" | "sched_util_clamp_max" | "sched_util_clamp_min_rt_default" => {
             vec![1_024, 300, 0]
         }
+        "schedutil_rate_limit_us" => vec![0, 500, 20_000],
         "nr_cpus" => vec![1, 64, 255],
         _ => (tunable.min..=tunable.max.min(tunable.min + 3)).collect(),
     }

@@ -46,6 +46,23 @@ const CLAMPED: &[&str] = &[
     "TTWU_QUEUE",
 ];
 
+/// The same under schedutil.
+const SCALED: &[&str] = &[
+    "load_tracking=pelt",
+    "cpu_capacity=pelt",
+    "UTIL_EST",
+    "unequal_cpus=fit",
+    "uclamp=fits",
+    "rt_fit=fit",
+    "governor=schedutil",
+    "wake_placement=idle_or_load",
+    "idle_sibling=scan",
+    "lb=group_type",
+    "lb_params=by_span",
+    "newidle_gate=measured_cost",
+    "TTWU_QUEUE",
+];
+
 /// The same where interrupts are left out of the CPU time of tasks.
 const INTERRUPTED: &[&str] = &[
     "irq_accounting=on",
@@ -187,6 +204,9 @@ const CONTEXT: &[(&str, &[&str])] = &[
     ("newidle_gate", TRACKED),
     ("misfit_reduced", TRACKED),
     ("unequal_cpus", TRACKED),
+    ("governor", CLAMPED),
+    ("freq_margin", SCALED),
+    ("schedutil_rate_limit_us", SCALED),
     ("uclamp", CLAMPED),
     ("rt_fit", CLAMPED),
     ("sched_util_clamp", CLAMPED),

@@ -37,7 +37,7 @@ pub(in crate::fair) fn cpu_runnable<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId)
 }
 
 /// What the fair tasks of a CPU use of it, or are expected to, in 1024ths.
-pub(in crate::fair) fn cpu_util<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> u64 {
+pub(crate) fn cpu_util<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> u64 {
     let pelt = &me.k.rq(cpu).published.pelt;
     if tracked(me) {
         pelt.average.util_avg.get().max(pelt.estimated.get()).min(pelt.capacity.full)

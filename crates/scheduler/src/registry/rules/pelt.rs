@@ -43,6 +43,17 @@ rules! {
             "No: such CPUs are only worth less where loads are compared (up to 5.9; from 4.9 on those kernels \
              placed such tasks in other ways, which are not modelled).",
     }
+    Governor governor
+        "Who chooses the frequencies of CPUs that have several (scaling_governor)?" "deadline-groups C2" {
+        Performance "performance" "Nobody: they run at the highest.",
+        Schedutil "schedutil"
+            "The scheduler: what a CPU's tasks use, within their clamps, and a quarter more (4.7 on).",
+    }
+    FreqMargin freq_margin
+        "Is the quarter that schedutil adds part of what clamps bound?" "deadline-groups C2" {
+        After "after" "No: it comes on top of the clamped utilisation (up to 6.7).",
+        Before "before" "Yes: a clamp is the frequency's as well (6.8 on).",
+    }
     Uclamp uclamp
         "How do clamps of utilisation decide which CPU a task fits?" "deadline-groups B11" {
         Fits "fits"
