@@ -171,6 +171,9 @@ reasons! {
     WaSync "wa_sync" "The waker is about to sleep and alone on its CPU: the woken fair task takes its place.";
     WaWeight "wa_weight" "With the woken fair task, the waker's CPU has less load than the last one has now.";
     WaNo "wa_no" "Neither idleness nor load speaks for the waker's CPU; the last one it is.";
+    EnergyBest "energy_best" "The woken fair task goes to the CPU where it costs the least energy.";
+    EnergyPrevious "energy_previous"
+        "The woken fair task stays on its last CPU: nowhere does it cost less energy.";
     SisTarget "sis_target" "The CPU where the search for an idle one starts is idle.";
     SisPrev "sis_prev" "The woken fair task's last CPU is idle and shares cache.";
     SisKthread "sis_kthread" "A bound kernel thread, alone on its CPU, wakes the fair task where both ran.";
@@ -269,6 +272,8 @@ reasons! {
     LbBusy "lb_busy" "Balancing left things as they are: a busy CPU takes from overloaded groups only.";
     LbIdleEven "lb_idle_even" "Balancing left things as they are: the groups have about as many idle CPUs.";
     LbOneTask "lb_one_task" "Balancing left things as they are: the busiest group has one fair task.";
+    LbEnergy "lb_energy"
+        "Balancing left things as they are: tasks are placed by energy, and each CPU has enough for its own.";
     LbMove "lb_move" "Balancing found a group with more to do.";
     LbZero "lb_zero" "Balancing left things as they are: less than a task is too much there.";
     LbAllPinned "lb_all_pinned" "No task of the busiest CPU may come here; balancing tried the next.";

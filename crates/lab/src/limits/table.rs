@@ -342,13 +342,14 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "asymmetric",
         effect: Effect::Medium,
-        missing: "Of CPUs that are not worth the same: energy-aware placement and asymmetric packing (ITMT). \
-                  Tasks look for a CPU that they fit (rules unequal_cpus, uclamp and rt_fit), from 5.10 on; how \
-                  4.9 to 5.9 placed fair ones is not modelled, nor that averages before 5.0 were scaled and not \
-                  slowed. Of clamps of utilisation (uclamp): those of a recording's tasks, and changes by a task \
+        missing: "Of CPUs that are not worth the same: asymmetric packing (ITMT) and pressure by heat. Tasks \
+                  look for a CPU that they fit (rules unequal_cpus, uclamp and rt_fit), from 5.10 on, and go \
+                  where they cost the least energy (energy_aware), with a machine file that says what CPUs take \
+                  (phone) and governor=schedutil; how 4.9 to 5.9 placed fair ones is not modelled, nor that \
+                  averages before 5.0 were scaled and not slowed. Of energy: idle states, caches and memory. Of clamps of utilisation (uclamp): those of a recording's tasks, and changes by a task \
                   of another one's.",
-        changes: "Phones that save energy put light tasks on small CPUs, which here stay where they were; hybrid \
-                  laptops up to 6.11 prefer their large CPUs by packing. Tasks of a recording run at full speed \
+        changes: "Hybrid laptops up to 6.11 prefer their large CPUs by packing; a phone that is warm has less of \
+                  its large CPUs. Tasks of a recording run at full speed \
                   on every CPU. Not measured.",
         profiles: SINCE_4_19,
         source: "deadline-groups C1, C4, B11",

@@ -1,7 +1,7 @@
 //! Frequencies that the scheduler chooses, and the energy that CPUs take (deadline-groups C2).
 
 use crate::engine::{Clock, ms, script};
-use machine::{Machine, MachineSpec, Outcome, RunOptions, Setup, Step, TaskSpec};
+use machine::{CpuSpeed, Machine, MachineSpec, Outcome, RunOptions, Setup, Step, TaskSpec};
 use scheduler::frequency::{FrequencyDomain, PerfLevel};
 use scheduler::registry::Config;
 use scheduler::{ClampRequest, CpuId, CpuMask, Nanos, Topology};
@@ -69,6 +69,39 @@ fn a_change_reaches_a_cpu_in_the_middle_of_its_work() {
     let raises = TaskSpec { policy: rt, ..on(1, raises) };
     run(spec, &["governor=schedutil", "schedutil_rate_limit_us=0"], [on(0, works), raises]);
     assert_eq!(ends(&clock).last(), Some(&ms(25)));
+}
+
+/// C4: light tasks cost less on small CPUs, and wake there although large ones idle; without the rule they
+/// stay where they began.
+#[test]
+fn light_tasks_wake_where_they_cost_least() {
+    let energy = |settings: &[&str]| {
+        let level = |(mhz, mw)| PerfLevel { khz: 1_000 * mhz, milliwatts: Some(mw) };
+        let domain = |of: [u16; 2], levels: [(u32, u32); 3]| FrequencyDomain {
+            cpus: of.into_iter().map(CpuId).collect(),
+            levels: levels.map(level).into(),
+        };
+        let mut spec = MachineSpec::ideal(Topology::flat(4));
+        let capacities = [446, 446, 1024, 1024];
+        spec.set_speeds(capacities.map(CpuSpeed::Capacity).into());
+        spec.topology.frequencies = vec![
+            domain([0, 1], [(160, 30), (240, 60), (446, 130)]),
+            domain([2, 3], [(341, 180), (682, 700), (1024, 1600)]),
+        ];
+        let large: CpuMask = [CpuId(2), CpuId(3)].into_iter().collect();
+        let on = |cpus| Step::SetAffinity { target: None, cpus: Box::new(cpus) };
+        let begins_there = || [on(large), Step::Compute(ms(1)), on(CpuMask::ALL)];
+        let rounds = || (0..100).flat_map(|_| [Step::SleepFor(ms(15)), Step::Compute(ms(1))]);
+        let steps = || begins_there().into_iter().chain(rounds());
+        let tasks: Vec<TaskSpec> = (0..2).map(|_| script("light", steps()).0).collect();
+        let outcome = run(spec, &[&["governor=schedutil"], settings].concat(), tasks);
+        let busy = |cpus: [usize; 2]| cpus.map(|cpu| outcome.frequencies[cpu].busy_ns).iter().sum::<u64>();
+        let energy: u64 = outcome.frequencies.iter().filter_map(|cpu| cpu.energy_uj).sum();
+        (busy([0, 1]) > busy([2, 3]), energy)
+    };
+    let ((placed, less), (left, more)) = (energy(&[]), energy(&["energy_aware=off"]));
+    assert!(placed && !left, "on the small CPUs, and on the large ones");
+    assert!(2 * less < more, "{less} and {more} uJ");
 }
 
 /// CF3: a machine that is never told to change its frequency makes the run of one that cannot.

@@ -7,6 +7,8 @@
 
 mod wish;
 
+pub(crate) use wish::perf;
+
 use crate::platform::Platform;
 use crate::registry::Governor;
 use crate::rq::RqGuard;
@@ -50,6 +52,15 @@ impl FrequencyDomain {
     fn level_from(&self, khz: u64) -> usize {
         let enough = |level: &PerfLevel| u64::from(level.khz) >= khz;
         self.levels.iter().position(enough).unwrap_or(self.levels.len() - 1)
+    }
+}
+
+impl Topology {
+    /// Whether it is known of every CPU what it takes at each of its frequencies.
+    pub(crate) fn has_energy_model(&self) -> bool {
+        let is_known = |level: &PerfLevel| level.milliwatts.is_some();
+        let cpus: u32 = self.frequencies.iter().map(|domain| domain.cpus.weight()).sum();
+        cpus as usize == self.cpus && self.frequencies.iter().all(|domain| domain.levels.iter().all(is_known))
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) fn khz<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, highest: u32) -> 
 
 /// How much a CPU has to be worth where its tasks use so much, within clamps: with a quarter to spare, in
 /// 1024ths of the best CPU. May be more than it can be.
-fn perf<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, used: Used, clamps: Clamps) -> u64 {
+pub(crate) fn perf<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, used: Used, clamps: Clamps) -> u64 {
     let Used { fair, higher, interrupts, reserved } = used;
     let rules = &me.k.config.rules;
     let asks_for_all = rules.uclamp.get() == Uclamp::Off && me.k.rq(cpu).published.rt_nr_running.get() > 0;

@@ -204,6 +204,7 @@ table! {
     unequal_cpus: UnequalCpus,
     governor: Governor,
     freq_margin: FreqMargin,
+    energy_aware: EnergyAware,
     uclamp: Uclamp,
     wake_wide: WakeWide,
     recent_used: RecentUsed,

@@ -30,6 +30,7 @@ pub fn stages() -> Vec<Scenario> {
         clusters(),
         does_not_fit(),
         asks_for_more(),
+        little_to_gain(),
         wakes_beside_a_better_cpu(),
         two_failures_too_heavy(),
         slices(Op::Run(600)),
@@ -54,6 +55,14 @@ fn asks_for_more() -> Scenario {
     let ops = [asks(Some(600), None), light(), light(), asks(Some(0), Some(400)), vec![Op::Run(4_000); 20]];
     let tasks = vec![task(Plan::Normal, 0, [ops.concat(), light()].concat())];
     stage(Shape::Unequal { small: 1, large: 1 }, Price::Free, tasks)
+}
+
+/// Light tasks on a CPU of each kind, and one that wakes now here, now there.
+fn little_to_gain() -> Scenario {
+    let rounds = |run, sleep| (0..60).flat_map(|_| [Op::Run(run), Op::Sleep(sleep)]).collect();
+    let tasks = [(300, 2_000), (900, 3_000), (150, 1_300), (700, 5_000)];
+    let tasks = tasks.map(|(run, sleep)| task(Plan::Normal, run, rounds(run, sleep)));
+    stage(Shape::Unequal { small: 2, large: 2 }, Price::Free, tasks.into())
 }
 
 /// A real-time task that wakes on the smaller of two CPUs, or on the other one.

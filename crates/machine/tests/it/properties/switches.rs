@@ -205,6 +205,7 @@ const CONTEXT: &[(&str, &[&str])] = &[
     ("misfit_reduced", TRACKED),
     ("unequal_cpus", TRACKED),
     ("governor", CLAMPED),
+    ("energy_aware", SCALED),
     ("freq_margin", SCALED),
     ("schedutil_rate_limit_us", SCALED),
     ("uclamp", CLAMPED),

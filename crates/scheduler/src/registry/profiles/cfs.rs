@@ -92,6 +92,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "bound_kthread=any",
             "idle_short_sleeper=off",
             "idle_least_slice=equal",
+            "energy_aware=sixteenth",
             "detach_scale=halves_load",
         ],
     },
@@ -148,7 +149,14 @@ pub(super) const PROFILES: &[Profile] = &[
                   loads; CPUs that run only SCHED_IDLE tasks are busy.",
         source: "fair-placement 8.1, 8.2, 8.5",
         base: Some("5.4"),
-        settings: &["LB_BIAS", "sched_idle_cpu=off", "scan_counts=all", "bw_expire=on", "uclamp=off"],
+        settings: &[
+            "LB_BIAS",
+            "sched_idle_cpu=off",
+            "scan_counts=all",
+            "bw_expire=on",
+            "uclamp=off",
+            "energy_aware=off",
+        ],
     },
     Profile {
         name: "4.4",

@@ -18,6 +18,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "cpu_capacity=ignored",
             "unequal_cpus=ignored",
             "uclamp=off",
+            "energy_aware=off",
             "rt_fit=ignored",
             "wake_placement=present_load",
             "wake_wide=off",

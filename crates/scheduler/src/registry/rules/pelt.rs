@@ -54,6 +54,15 @@ rules! {
         After "after" "No: it comes on top of the clamped utilisation (up to 6.7).",
         Before "before" "Yes: a clamp is the frequency's as well (6.8 on).",
     }
+    EnergyAware energy_aware
+        "Does a woken fair task go where it costs the least energy, as long as no CPU is overutilised?"
+        "deadline-groups C4" {
+        AnyGain "any_gain"
+            "Yes, for any gain, where a machine file says what CPUs take and governor=schedutil chooses their \
+             frequencies (6.0 on).",
+        Sixteenth "sixteenth" "Yes, for a gain of a sixteenth of all that is taken (5.0 to 5.19).",
+        Off "off" "No.",
+    }
     Uclamp uclamp
         "How do clamps of utilisation decide which CPU a task fits?" "deadline-groups B11" {
         Fits "fits"
