@@ -1,5 +1,5 @@
-//! Whether fair tasks are placed by energy, and whether some CPU has too little for what its tasks use, so that
-//! they are not for now (deadline-groups C1, C4).
+//! Whether fair tasks are placed by energy, and whether some CPU has too little for what its tasks use, so
+//! that they are not for now (deadline-groups C1, C4).
 
 use super::pelt::{Fit, cpu_util, fit, task_fit};
 use crate::platform::Platform;

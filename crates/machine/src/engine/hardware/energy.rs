@@ -14,7 +14,7 @@ use std::cell::Cell;
 pub(crate) struct EnergyMeters(Box<[Option<Meter>]>);
 
 /// That of a CPU.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Meter {
     /// At which level it runs.
     khz: Cell<u32>,
@@ -30,14 +30,7 @@ struct Meter {
 
 impl Meter {
     fn at(domain: &FrequencyDomain, level: usize) -> Meter {
-        let meter = Meter {
-            khz: Cell::default(),
-            milliwatts: Cell::default(),
-            busy_since: Cell::default(),
-            busy: Cell::default(),
-            cycles: Cell::default(),
-            picojoules: Cell::default(),
-        };
+        let meter = Meter::default();
         meter.runs_at(domain, level);
         meter
     }

@@ -30,24 +30,8 @@ const TRACKED: &[&str] = &[
     "TTWU_QUEUE",
 ];
 
-/// Load tracking, and clamps of what it finds.
+/// Load tracking, clamps of what it finds, and frequencies that follow it.
 const CLAMPED: &[&str] = &[
-    "load_tracking=pelt",
-    "cpu_capacity=pelt",
-    "UTIL_EST",
-    "unequal_cpus=fit",
-    "uclamp=fits",
-    "rt_fit=fit",
-    "wake_placement=idle_or_load",
-    "idle_sibling=scan",
-    "lb=group_type",
-    "lb_params=by_span",
-    "newidle_gate=measured_cost",
-    "TTWU_QUEUE",
-];
-
-/// The same under schedutil.
-const SCALED: &[&str] = &[
     "load_tracking=pelt",
     "cpu_capacity=pelt",
     "UTIL_EST",
@@ -205,9 +189,9 @@ const CONTEXT: &[(&str, &[&str])] = &[
     ("misfit_reduced", TRACKED),
     ("unequal_cpus", TRACKED),
     ("governor", CLAMPED),
-    ("energy_aware", SCALED),
-    ("freq_margin", SCALED),
-    ("schedutil_rate_limit_us", SCALED),
+    ("energy_aware", CLAMPED),
+    ("freq_margin", CLAMPED),
+    ("schedutil_rate_limit_us", CLAMPED),
     ("uclamp", CLAMPED),
     ("rt_fit", CLAMPED),
     ("sched_util_clamp", CLAMPED),

@@ -79,8 +79,8 @@ impl Candidate {
         }
     }
 
-    /// Whether it goes before the last CPU, if the task fits that. Up to 5.19 what is gained has to be more than
-    /// a sixteenth of all that is taken, which is told then.
+    /// Whether it goes before the last CPU, if the task fits that. Up to 5.19 what is gained has to be more
+    /// than a sixteenth of all that is taken, which is told then.
     fn beats(self, previous: Option<Candidate>, of_all: Option<u64>) -> bool {
         match (previous, of_all) {
             (None, _) => true,

@@ -68,8 +68,9 @@ fn a_clamp_sends_a_task_where_it_is_served() {
     assert_eq!(wakes(&lab(&[]), 1, 0, Some(600)), (3, Reason::EnergyBest), "although nothing is known of it");
 }
 
-/// Up to 5.19 a sixteenth of all that is taken has to be gained: of 82.5 + 67.5 + 158.4 that is 19.3, and 50.8
-/// are more. A task of 20 costs 10.6 on the big CPUs and 7.5 on the little ones: of 10.6 + 225.9 it is 14.8.
+/// Up to 5.19 a sixteenth of all that is taken has to be gained: of 82.5 + 67.5 + 158.4 that is 19.3, and
+/// 50.8 are more. A task of 20 costs 10.6 on the big CPUs and 7.5 on the little ones: of 10.6 + 225.9 it is
+/// 14.8.
 #[test]
 fn a_small_gain_was_no_reason() {
     let old = &["energy_aware=sixteenth", "uclamp=margin"];
