@@ -442,7 +442,9 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "Signals, ptrace, CPU hotplug, core scheduling, pressure (PSI), yield_to, RLIMIT_RTTIME; and the \
                   push that follows up to 6.2 where a real-time task is woken that was preempted as it was about \
                   to sleep.",
-        changes: "Programs that use them.",
+        changes: "Programs that use them. Pressure is computed from waiting tasks and decides nothing: the waiting \
+                  times that results have of each task tell what it would, but not per group, nor as averages of \
+                  10 s and more.",
         profiles: ALL,
         source: "read in Linux 6.1.192",
     },
