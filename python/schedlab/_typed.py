@@ -346,6 +346,8 @@ class LateBy(Record):
     """How much of all latencies, nanoseconds."""
     victim: str
     """Who was late: a command name."""
+    wakeups: int
+    """How often the victims were woken, whatever they were late by."""
 
 
 class MaxOverTime(Record):

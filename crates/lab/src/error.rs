@@ -70,7 +70,7 @@ pub enum Error {
         schema: String,
     },
     /// A file that begins as an experiment's text and is none.
-    #[error("{path}: {source}")]
+    #[error("{path}: not an experiment: {}", suggest::in_words(&.source.to_string()))]
     Experiment {
         /// As it was given.
         path: String,
@@ -141,26 +141,9 @@ pub enum Error {
          their tasks are like)"
     )]
     NoSuchTask(TaskSelector),
-    /// A task of which only is to be told, and which is not there.
-    #[error("there is no task {0}")]
-    NotInResult(TaskSelector),
-    /// A task whose wakeups are to be explained, and which is not there.
-    #[error(
-        "there is no task {whom} in the run{}",
-        .nearest.as_ref().map_or(String::new(), |nearest| format!("; did you mean '{nearest}'?"))
-    )]
-    NotInRun {
-        /// Who was asked for.
-        whom: TaskSelector,
-        /// A name that is there, and alike.
-        nearest: Option<String>,
-    },
-    /// A task whose waits are to be explained, and which a recording does not have.
-    #[error(
-        "the recording has no task {whom}{}",
-        .nearest.as_ref().map_or(String::new(), |nearest| format!("; the nearest is '{nearest}'"))
-    )]
-    NotInRecording {
+    /// A task that is asked for, and that is not in the run or the recording.
+    #[error("there is no task {whom}{}", like(.whom, .nearest.as_deref()))]
+    NoTask {
         /// Who was asked for.
         whom: TaskSelector,
         /// A name or a pid that is there, and alike.
@@ -168,8 +151,8 @@ pub enum Error {
     },
     /// Nothing to explain in a recording.
     #[error(
-        "there is no wakeup that could be explained: none of these tasks is woken and then switched to \
-         (events sched_waking, sched_wakeup and sched_switch tell)"
+        "there is no wakeup that could be explained: none of these tasks is woken and then switched to; the events \
+         sched_waking, sched_wakeup and sched_switch tell (trace-cmd record -e sched has them)"
     )]
     NoRecordedWakeups,
     /// Nothing to explain.
@@ -445,6 +428,15 @@ pub struct Excerpt {
     pub problem: String,
     /// What to do; may be empty.
     pub advice: String,
+}
+
+/// What is said of the task or name that is like one that is not there.
+fn like(whom: &TaskSelector, nearest: Option<&str>) -> String {
+    match (whom, nearest) {
+        (_, None) => String::new(),
+        (TaskSelector::Pid(_), Some(pid)) => format!("; the nearest pid is {pid}"),
+        (_, Some(comm)) => format!("; did you mean '{comm}'?"),
+    }
 }
 
 /// Bytes of a line, from 1, without the blanks around it.

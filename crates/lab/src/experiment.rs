@@ -1,5 +1,6 @@
 //! One experiment: loads, machine, kernel, seed, length. Running it gives a result.
 
+use crate::asked_tasks::all_are_there;
 use crate::assumptions;
 use crate::clock::Clock;
 use crate::dumps::{self, DumpRequest};
@@ -181,11 +182,7 @@ impl Experiment {
 
     /// Leaves out the tasks of which nothing is to be told.
     fn leave_out_tasks(&self, result: &mut RunResult) -> Result<(), Error> {
-        if let Some(whom) =
-            self.tasks.iter().find(|whom| !result.tasks.iter().any(|task| whom.matches(task.pid, &task.comm)))
-        {
-            return Err(Error::NotInResult(whom.clone()));
-        }
+        all_are_there(&self.tasks, result.tasks.iter().map(|task| (task.pid, task.comm.as_str())))?;
         let meant = |pid: u32, comm: &str| {
             self.tasks.is_empty() || self.tasks.iter().any(|whom| whom.matches(pid, comm))
         };

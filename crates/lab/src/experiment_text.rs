@@ -138,7 +138,13 @@ fn changes(file: &ReadFile) -> Vec<Vec<String>> {
 }
 
 fn open_load(text: &LoadText, window: Option<Window>, files: &dyn Sources) -> Result<LoadSpec, Error> {
-    let Some(file) = &text.file else { return LoadSpec::of_command_line(&text.load) };
+    let written_by_hand = FileText::default();
+    let file = match (&text.file, LoadSpec::of_command_line(&text.load)) {
+        (Some(file), _) => file,
+        // What schedlab writes says of each file how to read it; people need not.
+        (None, Err(_)) if LoadSource::of(&text.load, files) == LoadSource::File => &written_by_hand,
+        (None, load) => return load,
+    };
     let mut changes = file.changes.iter().map(|words| TaskOptions::of_words(words));
     let tasks = changes.next().transpose()?.unwrap_or_default();
     let FileText { dialect, locks, groups, wakeup_costs, .. } = *file;

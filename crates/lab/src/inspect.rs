@@ -1,5 +1,6 @@
 //! What is in a trace, for `schedlab inspect`.
 
+use crate::asked_tasks::all_are_there;
 use crate::error::Error;
 use crate::sources::{Input, Sources};
 use machine::Window;
@@ -51,9 +52,11 @@ pub(crate) struct OpenedTrace {
 /// Reads a trace, or the part of it that is to be looked at.
 pub(crate) fn open(path: &str, asked: &Inspection, files: &dyn Sources) -> Result<OpenedTrace, Error> {
     let trace = Input::open(path, files)?.into_trace()?;
-    let (zero_ns, command, behind_end) = (trace.start_ns(), command_pids(&trace), behind_end(&trace, asked));
+    let stretch = asked.window.map(|stretch| since_first_event(&trace, stretch));
+    let (zero_ns, command, behind_end) =
+        (trace.start_ns(), command_pids(&trace), behind_end(&trace, stretch));
     let events = trace.events.len();
-    Ok(OpenedTrace { trace: window(trace, asked)?, zero_ns, events, command, behind_end })
+    Ok(OpenedTrace { trace: window(trace, stretch)?, zero_ns, events, command, behind_end })
 }
 
 /// Says what is in it.
@@ -61,13 +64,14 @@ pub(crate) fn look(path: &str, opened: OpenedTrace, asked: &Inspection) -> Resul
     let OpenedTrace { trace, command, behind_end, .. } = opened;
     let delays_from = asked.delays_from;
     let (summary, mut table) = (trace::summarise(&trace), trace::sched_latency(&trace, delays_from));
-    let is = |whom: &TaskSelector, task: &trace::TaskDelays| {
-        whom.matches(task.pid.0.unsigned_abs(), task.comm.map_or("", |comm| &trace.strings[comm]))
+    let named = |task: &trace::TaskDelays| {
+        (task.pid.0.unsigned_abs(), task.comm.map_or("", |comm| &trace.strings[comm]))
     };
-    if let Some(whom) = asked.tasks.iter().find(|whom| !table.tasks.iter().any(|task| is(whom, task))) {
-        return Err(Error::NotInResult(whom.clone()));
-    }
-    table.tasks.retain(|task| asked.tasks.is_empty() || asked.tasks.iter().any(|whom| is(whom, task)));
+    all_are_there(&asked.tasks, table.tasks.iter().map(named))?;
+    table.tasks.retain(|task| {
+        let (pid, comm) = named(task);
+        asked.tasks.is_empty() || asked.tasks.iter().any(|whom| whom.matches(pid, comm))
+    });
     let cpu = |cpu: &trace::CpuSummary| InspectCpu {
         cpu: cpu.cpu.0,
         switches: cpu.switches,
@@ -113,8 +117,8 @@ pub(crate) fn look(path: &str, opened: OpenedTrace, asked: &Inspection) -> Resul
 }
 
 /// In words, that the stretch to look at was to last longer than the trace.
-fn behind_end(trace: &Trace, asked: &Inspection) -> Option<String> {
-    let (to, length) = (asked.window?.to, length(trace));
+fn behind_end(trace: &Trace, stretch: Option<Window>) -> Option<String> {
+    let (to, length) = (stretch?.to, length(trace));
     (to != Nanos::NEVER && to > length).then(|| {
         let (to, length) = (exact_duration(to.0), moment(length.0));
         format!("info: the stretch was to end at {to}, after the end of the trace: it ends at {length}")
@@ -130,9 +134,22 @@ fn length(trace: &Trace) -> Nanos {
     Nanos(trace.end_ns() - trace.start_ns())
 }
 
+/// A stretch as people name it: times that lie behind the end of the trace, since its first event, are on its
+/// own clock, as explanations show them.
+fn since_first_event(trace: &Trace, stretch: Window) -> Window {
+    let (start, length) = (Nanos(trace.start_ns()), length(trace));
+    let is_on_clock = |time: Nanos| time > length && (start.0..=trace.end_ns()).contains(&time.0);
+    let Window { from, to } = stretch;
+    if !is_on_clock(from) && (from != Nanos::ZERO || !is_on_clock(to)) {
+        return stretch;
+    }
+    let to = if to == Nanos::NEVER { to } else { to.saturating_sub(start) };
+    Window { from: from.saturating_sub(start), to }
+}
+
 /// The part of a trace between two times since its first event, as if nothing else had been recorded.
-fn window(mut trace: Trace, asked: &Inspection) -> Result<Trace, Error> {
-    let Some(window) = asked.window else { return Ok(trace) };
+fn window(mut trace: Trace, stretch: Option<Window>) -> Result<Trace, Error> {
+    let Some(window) = stretch else { return Ok(trace) };
     let length = length(&trace);
     if window.from > length {
         return Err(Error::BehindTrace { from: window.from, length });

@@ -42,6 +42,7 @@
 //! (what they share, and their steps), [`trace`] (real trace files), [`schema`] (results), [`report`] (their
 //! text and statistics). The command line is the package `schedlab`.
 
+mod asked_tasks;
 mod assumptions;
 mod catalogue;
 mod clock;
@@ -74,7 +75,7 @@ pub mod task_options;
 pub mod validate;
 mod why;
 
-pub use catalogue::{Entry, Explanation, Kind, LimitDetails, Section, explain};
+pub use catalogue::{Entry, Explanation, Kind, LimitDetails, Section, explain, listed};
 pub use clock::Clock;
 pub use compare::{Arm, Plan, compare, compare_runs};
 pub use compare_words::CompareWords;

@@ -1,5 +1,6 @@
 //! Two traces side by side, for `schedlab inspect TRACE OTHER`.
 
+use crate::asked_tasks::{Named, all_are_there};
 use crate::error::Error;
 use crate::inspect::{self, Inspection, OpenedTrace};
 use crate::sources::{STANDARD_STREAM, Sources, shown};
@@ -7,7 +8,6 @@ use report::recordings::{CommandSamples, LatencySamples, MachineSamples, Recordi
 use schema::recordings::{RecordingHead, RecordingsComparison};
 use std::collections::BTreeMap;
 use trace::{DelaysFrom, EventKind, NoteKind, TaskSummary, TaskWindow, Trace, WakeupEvent, WindowedSummary};
-use workload::replay::TaskSelector;
 
 /// Windows of each trace: enough for a bootstrap, few enough that something happens in each.
 const WINDOWS: u32 = 20;
@@ -45,10 +45,7 @@ pub(crate) fn look(
     let (wakeups, mut notes) = wakeups_of_both([&first.trace, &second.trace], asked.delays_from);
     let looked =
         [(paths[0], first), (paths[1], second)].map(|(path, opened)| samples(path, opened, wakeups, asked));
-    let is_there = |whom: &&TaskSelector| looked.iter().any(|one| one.found.contains(whom));
-    if let Some(whom) = asked.tasks.iter().find(|whom| !is_there(whom)) {
-        return Err(Error::NotInResult(whom.clone()));
-    }
+    all_are_there(&asked.tasks, looked.iter().flat_map(|one| one.named.iter().copied()))?;
     for (path, OpenedTrace { trace, behind_end, .. }) in paths.iter().zip([first, second]) {
         notes.extend(
             trace
@@ -103,39 +100,38 @@ fn wakeups_of_both(traces: [&Trace; 2], asked: DelaysFrom) -> (Option<WakeupEven
     }
 }
 
-/// A trace, and which of the tasks that were asked for it has.
-struct Looked<'a> {
+/// A trace, and its tasks.
+struct Looked<'t> {
     recording: Recording,
-    found: Vec<&'a TaskSelector>,
+    named: Vec<Named<'t>>,
 }
 
-fn samples<'a>(
+fn samples<'t>(
     path: &str,
-    opened: &OpenedTrace,
+    opened: &'t OpenedTrace,
     wakeups: Option<WakeupEvent>,
-    asked: &'a Inspection,
-) -> Looked<'a> {
+    asked: &Inspection,
+) -> Looked<'t> {
     let OpenedTrace { trace, command, .. } = opened;
     let from = wakeups.unwrap_or_else(|| WakeupEvent::of(trace));
     let windowed = trace::summarise_in_windows(trace, from, WINDOWS);
-    let mut found: Vec<&TaskSelector> = Vec::new();
+    let mut named: Vec<Named<'t>> = Vec::new();
     let mut commands: BTreeMap<String, CommandSamples> = BTreeMap::new();
     let mut all = CommandSamples::default();
     for (task, windows) in windowed.summary.tasks.iter().zip(&windowed.tasks) {
         let comm = task.comm.map_or("", |comm| &trace.strings[comm]);
-        let asked_for = asked.tasks.iter().filter(|whom| whom.matches(task.pid.0.unsigned_abs(), comm));
-        let asked_for: Vec<&TaskSelector> = asked_for.collect();
+        let pid = task.pid.0.unsigned_abs();
+        named.push((pid, comm));
         add(&mut all, task, windows, wakeups.is_some());
-        if asked.tasks.is_empty() || !asked_for.is_empty() {
+        if asked.tasks.is_empty() || asked.tasks.iter().any(|whom| whom.matches(pid, comm)) {
             let name = if comm.is_empty() { format!(":{}", task.pid.0) } else { comm.to_owned() };
             let samples = commands.entry(name).or_default();
             samples.of_command |= command.contains(&task.pid);
             add(samples, task, windows, wakeups.is_some());
         }
-        found.extend(asked_for.into_iter().filter(|whom| !found.contains(whom)).collect::<Vec<_>>());
     }
     let head = head(path, trace, &windowed, &all.latency);
-    Looked { recording: Recording { head, machine: machine(trace, windowed, all), commands }, found }
+    Looked { recording: Recording { head, machine: machine(trace, windowed, all), commands }, named }
 }
 
 /// Adds a task to those of its name.

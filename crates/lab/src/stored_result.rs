@@ -91,9 +91,11 @@ pub(crate) fn schema(head: &[u8]) -> Option<String> {
     (name.starts_with("schedlab") && name != LogSchema::NAME).then(|| name.to_owned())
 }
 
-/// Whether an experiment's text begins so: as it is written, with its loads.
+/// Whether an experiment's text begins so. An rt-app file has none of these members.
 pub(crate) fn is_experiment(head: &[u8]) -> bool {
-    after(&String::from_utf8_lossy(head), &["{", "\"loads\"", ":", "["]).is_some()
+    let text = String::from_utf8_lossy(head);
+    let begins = |member: &str| after(&text, &["{", &format!("\"{member}\""), ":"]).is_some();
+    ExperimentText::FIRST.into_iter().any(begins)
 }
 
 /// What follows these words, with white space before any of them.
@@ -130,6 +132,8 @@ mod tests {
             ("experiment.json".to_owned(), b"{\"loads\": [{\"load\": \"hog\"}]}".to_vec()),
             ("empty.json".to_owned(), b"{\"loads\": []}".to_vec()),
             ("misspelt.json".to_owned(), b"{\"loads\": [], \"kernels\": 1}".to_vec()),
+            ("wrapped.json".to_owned(), b"{\"experiment\": {\"seed\": 2, \"loads\": []}}".to_vec()),
+            ("strings.json".to_owned(), b"{\"kernel\": \"6.1\", \"loads\": [\"hog\"]}".to_vec()),
             ("pipeline.json".to_owned(), b"{ \"tasks\": {} }".to_vec()),
         ]);
         let open = |name| StoredResult::open(name, &files);
@@ -138,9 +142,14 @@ mod tests {
         assert!(error("cut.json").ends_with("; the file was cut off, make it anew"), "{}", error("cut.json"));
         assert!(error("compared.json").contains("schedlab-compare/1"), "{}", error("compared.json"));
         assert!(error("missing.json").starts_with("missing.json: "));
-        assert!(
-            error("misspelt.json").starts_with("misspelt.json: not an experiment: unknown field `kernels`")
+        assert_eq!(
+            error("misspelt.json"),
+            "misspelt.json: not an experiment: unknown field `kernels`; did you mean `kernel`? at line 1 \
+             column 23"
         );
+        assert!(error("strings.json").contains("expected fields with their values at line 1"));
+        let wrapped = open("wrapped.json").expect("readable").expect("an experiment");
+        assert_eq!(wrapped.experiment.seed, 2);
         let found = open("experiment.json").expect("readable").expect("an experiment");
         assert_eq!(found.experiment.loads[0].load, "hog");
         assert_eq!(open("pipeline.json").expect("readable"), None, "an rt-app file");

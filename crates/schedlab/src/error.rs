@@ -137,6 +137,12 @@ pub enum Error {
     /// A page on standard output.
     #[error("--report -: standard output has the result; give a file for the page, such as report.html")]
     ReportToStandardOutput,
+    /// A page whose name says that it is something else.
+    #[error("--report {}: a page is HTML; give a name that ends in .html", .0.display())]
+    ReportEnding(
+        /// As it was given.
+        PathBuf,
+    ),
     /// A picture in another format.
     #[error("{}: pictures are SVG or PNG; give a name that ends in .svg or .png", .0.display())]
     PictureEnding(

@@ -11,9 +11,9 @@ use workload::load::LoadError;
 pub fn of(error: &Error) -> String {
     let with_option = |option: &str| format!("{option}: {error}");
     match error {
-        Error::NotInResult(_) => format!("--task: {error}; without --task all are listed"),
         Error::NoSuchTask(_) => format!("{error}; `schedlab inspect TRACE` lists those of a recording"),
-        Error::NotInRun { .. } | Error::NotInRecording { .. } => with_option("--task"),
+        Error::NoTask { nearest: Some(_), .. } => with_option("--task"),
+        Error::NoTask { nearest: None, .. } => format!("--task: {error}; without --task all are meant"),
         Error::NobodyOnTheWay { .. } => with_option("--at"),
         Error::NobodyIn { .. } => with_option("--in"),
         Error::NoMutexes => with_option("--locks inferred"),
@@ -25,7 +25,7 @@ pub fn of(error: &Error) -> String {
         Error::Dump { .. } => format!("--dump {error}"),
         Error::TraceEnding { .. } => format!("{error}, or give --trace-format"),
         Error::UnknownName { nearest: None, .. } => {
-            format!("{error}; `schedlab list KIND` shows what there is, `schedlab list --help` the kinds")
+            format!("{error}; `schedlab list KIND` shows what there is, `schedlab list` the kinds")
         }
         Error::File { path, source } if source.kind() == ErrorKind::IsADirectory => {
             format!("{path} is a folder; give a file: `ls {path}` shows what is there")

@@ -87,21 +87,40 @@ impl Default for ExperimentText {
     }
 }
 
-/// A text that is no experiment.
+/// A text that is no experiment: what is wrong, in serde's words.
 #[derive(Debug, thiserror::Error)]
-#[error("not an experiment: {source}")]
+#[error("{source}")]
 pub struct ExperimentError {
     source: serde_json::Error,
 }
 
 impl ExperimentText {
-    /// Reads an object with the members of this type.
+    /// Members by which an experiment's text may begin.
+    pub const FIRST: [&str; 7] =
+        ["loads", "machine", "kernel", "settings", "seed", "duration_ns", Self::IN_RESULTS];
+    /// The member that results have it in.
+    const IN_RESULTS: &str = "experiment";
+
+    /// Reads an object with the members of this type, or one with such an object as its only member
+    /// `experiment`, as it stands in results.
     ///
     /// # Errors
     /// No JSON, unknown members, values that cannot be: with line and column.
     pub fn from_json(text: &str) -> Result<ExperimentText, ExperimentError> {
-        serde_json::from_str(text).map_err(|source| ExperimentError { source })
+        let first = text.split('"').nth(1);
+        let parsed = if first == Some(Self::IN_RESULTS) {
+            serde_json::from_str(text).map(|Wrapped { experiment }| experiment)
+        } else {
+            serde_json::from_str(text)
+        };
+        parsed.map_err(|source| ExperimentError { source })
     }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wrapped {
+    experiment: ExperimentText,
 }
 
 /// Other random numbers from a moment of a run on.

@@ -1,6 +1,7 @@
 //! Words for errors: "Did you mean …?", which known name was meant by one that is not, and what is wrong with
 //! a number. All parts ask here, so that a typing error counts as one everywhere by the same rule.
 
+mod fields;
 mod numbers;
 
 pub use numbers::{in_words, number_in_words};

@@ -1,5 +1,7 @@
 //! What is wrong with a number, in words: libraries say it in those of Rust.
 
+use crate::fields;
+
 /// Rust's types of whole numbers as messages of serde name them, and what they hold.
 const TYPES: [(&str, &str); 7] = [
     ("u8", "a whole number from 0 to 255"),
@@ -13,7 +15,8 @@ const TYPES: [(&str, &str); 7] = [
 
 const NO_WHOLE_NUMBER: &str = "it is not a whole number";
 
-/// The problem in words for people, if it is one of those that libraries find with numbers; else as it is.
+/// The problem in words for people, if it is one of those that libraries find with numbers or with fields;
+/// else as it is.
 ///
 /// ```
 /// assert_eq!(suggest::in_words("0 is not in 1..=9"), "it is a whole number from 1 to 9");
@@ -24,6 +27,8 @@ pub fn in_words(problem: &str) -> String {
     range(problem)
         .or_else(|| parse(problem))
         .or_else(|| expected(problem))
+        .or_else(|| fields::unknown(problem))
+        .or_else(|| fields::no_object(problem))
         .unwrap_or_else(|| problem.to_owned())
 }
 

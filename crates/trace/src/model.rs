@@ -201,6 +201,12 @@ impl EventKind {
         }
     }
 
+    /// Whether somebody is woken, or wakes up for the first time.
+    pub fn is_wakeup(&self) -> bool {
+        use EventKind::{SchedWakeup, SchedWakeupNew, SchedWaking};
+        matches!(self, SchedWaking(_) | SchedWakeup(_) | SchedWakeupNew(_))
+    }
+
     /// The tracepoint's name; markers have the name that kernel text uses, `tracing_mark_write`.
     pub fn name(&self) -> &'static str {
         match self {

@@ -20,7 +20,7 @@ pub(super) fn explain(kind: Kind, found: Entry) -> Explanation {
         Kind::Machine => machine(&name),
         Kind::Load => load(&name),
         Kind::Experiment => experiment(&name),
-        Kind::Decision => Details::default(),
+        Kind::Decision | Kind::Term => Details::default(),
         Kind::Limit => limit(&name),
         Kind::Counter => counters::places(&name)
             .into_iter()

@@ -1,6 +1,6 @@
 //! Names and sentences of each kind, from the registries that define them.
 
-use super::{Entry, Kind, LimitDetails, counters, specification};
+use super::{Entry, Kind, LimitDetails, counters, specification, terms};
 use crate::kernel::{DEFAULT_PROFILE, DISTRIBUTIONS, Distribution, NamedKernel};
 use crate::limits::Limit;
 use crate::reproduce::{PUBLISHED, PublishedExperiment, PublishedFile};
@@ -22,6 +22,7 @@ pub(super) fn of(kind: Kind) -> Vec<Entry> {
         Kind::Limit => Limit::all().iter().map(limit).collect(),
         Kind::Experiment => PUBLISHED.iter().filter_map(experiment).collect(),
         Kind::Counter => counters::entries(),
+        Kind::Term => terms::entries(),
         Kind::Specification => specification::entries(),
         Kind::Decision => Reason::ALL.iter().map(|r| Entry::new(r.name(), r.meaning())).collect(),
     }

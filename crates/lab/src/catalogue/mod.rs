@@ -5,6 +5,7 @@ mod counters;
 mod explain;
 mod lists;
 mod specification;
+mod terms;
 
 use crate::error::Error;
 use crate::kernel::NamedKernel;
@@ -42,13 +43,15 @@ pub enum Kind {
     Experiment,
     /// What is not modelled.
     Limit,
+    /// Words of results.
+    Term,
     /// Sections, invariants and examples of docs/spec.
     Specification,
 }
 
 impl Kind {
     /// Every kind, in the order in which a name is looked up.
-    pub const ALL: [Kind; 13] = [
+    pub const ALL: [Kind; 14] = [
         Kind::Kernel,
         Kind::Distribution,
         Kind::Feature,
@@ -61,6 +64,7 @@ impl Kind {
         Kind::Counter,
         Kind::Experiment,
         Kind::Limit,
+        Kind::Term,
         Kind::Specification,
     ];
 
@@ -80,6 +84,7 @@ impl Kind {
             Kind::Counter => "counter",
             Kind::Experiment => "experiment",
             Kind::Limit => "limit",
+            Kind::Term => "term",
             Kind::Specification => "specification",
         }
     }
@@ -93,13 +98,15 @@ impl Kind {
     /// The list of them, for JSON.
     #[must_use]
     pub fn list(self) -> ListResult {
-        ListResult {
-            schema: schema::ListSchema,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            kind: self.name().to_owned(),
-            entries: self.entries(),
-        }
+        listed(self.name(), self.entries())
     }
+}
+
+/// A list of things of a kind, in the singular.
+#[must_use]
+pub fn listed(kind: &str, entries: Vec<Entry>) -> ListResult {
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    ListResult { schema: schema::ListSchema, version, kind: kind.to_owned(), entries }
 }
 
 impl fmt::Display for Kind {

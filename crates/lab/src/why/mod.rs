@@ -8,6 +8,7 @@ mod replayed;
 
 pub use recorded::{AskedRecording, RecordedQuestion, is_recorded, why_recorded};
 
+use crate::asked_tasks::all_are_there;
 use crate::error::Error;
 use crate::experiment::{Experiment, Run};
 use machine::Window;
@@ -17,7 +18,6 @@ use scheduler::{Nanos, Reason};
 use schema::why::{Blame, Explanation, LateBy, WhyResult};
 use schema::{Grade, ReplayFidelity, WhySchema};
 use std::collections::{BTreeMap, BTreeSet};
-use suggest::suggest;
 use workload::replay::TaskSelector;
 
 /// What is asked of a run.
@@ -81,11 +81,7 @@ pub(crate) fn explain(
     let logged = run.logged.as_ref().ok_or(Error::NoWakeups)?;
     let log = &logged.log;
     let named = names(log);
-    if let Some(whom) = tasks.iter().find(|whom| !named.iter().any(|(pid, comm)| whom.matches(*pid, comm))) {
-        let comms = named.iter().map(|(_, comm)| comm.as_str());
-        let nearest = suggest(&whom.word(), comms).map(str::to_owned);
-        return Err(Error::NotInRun { whom: whom.clone(), nearest });
-    }
+    all_are_there(tasks, named.iter().map(|(pid, comm)| (*pid, comm.as_str())))?;
     let wakeups = Wakeups::of(log, |pid, comm| is_meant(tasks, pid.0.unsigned_abs(), comm));
     let window = experiment.window.map(|window| window.after(logged.start));
     let inside = told(&wakeups, window);
@@ -146,12 +142,13 @@ pub(crate) fn late_by(log: &schema::Log, tasks: &[TaskSelector], window: Option<
     let wakeups = Wakeups::of(log, |pid, comm| is_meant(tasks, pid.0.unsigned_abs(), comm));
     let mut blamed = Blamed::default();
     told(&wakeups, window).into_iter().for_each(|number| blamed.add(&wakeups.account(number, meaning)));
-    let of = |Blame { victim, rows, .. }: Blame| {
+    let of = |Blame { victim, wakeups, rows, .. }: Blame| {
         rows.into_iter().map(move |row| LateBy {
             victim: victim.to_string(),
             due_to: row.due_to,
             times: row.times,
             total_ns: row.all.0,
+            wakeups,
         })
     };
     blamed.finish().into_iter().flat_map(of).collect()

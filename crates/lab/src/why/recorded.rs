@@ -2,6 +2,7 @@
 
 use super::is_meant;
 use super::replayed::try_in;
+use crate::asked_tasks::all_are_there;
 use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::inspect::{self, Inspection, OpenedTrace};
@@ -13,8 +14,6 @@ use report::why::Blamed;
 use scheduler::Nanos;
 use schema::WhySchema;
 use schema::why::WhyResult;
-use std::collections::BTreeSet;
-use suggest::suggest;
 use trace::{Pid, RecordedLacks, RecordedWaits, Trace, WaitsMeant};
 use workload::replay::TaskSelector;
 
@@ -102,7 +101,9 @@ fn explain(path: &str, opened: &OpenedTrace, question: &RecordedQuestion) -> Res
     let length_ns = trace.end_ns().saturating_sub(*zero_ns);
     let at = question.at.map(|at| Moment::of(*zero_ns, length_ns, at));
     let waits = RecordedWaits::of(trace);
-    all_are_there(&question.tasks, &waits)?;
+    let tasks = waits.tasks();
+    let named = tasks.iter().flat_map(|(pid, comms)| comms.iter().map(|comm| (pid.0.unsigned_abs(), *comm)));
+    all_are_there(&question.tasks, named)?;
     let meant = |pid: Pid, comm: &str| is_meant(&question.tasks, pid.0.unsigned_abs(), comm);
     let mut numbers = waits.numbers(question.waits, meant);
     if numbers.is_empty() {
@@ -173,25 +174,6 @@ impl Moment {
     fn as_asked(self, time_ns: u64) -> Nanos {
         Nanos(time_ns.saturating_sub(self.on_the_clock - self.asked.0))
     }
-}
-
-fn all_are_there(tasks: &[TaskSelector], waits: &RecordedWaits<'_>) -> Result<(), Error> {
-    let named = waits.tasks();
-    let is_there = |whom: &TaskSelector| {
-        named.iter().any(|(pid, comms)| comms.iter().any(|comm| whom.matches(pid.0.unsigned_abs(), comm)))
-    };
-    let Some(whom) = tasks.iter().find(|whom| !is_there(whom)) else { return Ok(()) };
-    let nearest = match whom {
-        TaskSelector::Pid(number) => {
-            let pids = named.keys().map(|pid| pid.0);
-            pids.min_by_key(|pid| pid.abs_diff(*number)).map(|pid| pid.to_string())
-        }
-        _ => {
-            let comms: BTreeSet<&str> = named.values().flatten().copied().collect();
-            suggest(&whom.word(), comms).map(str::to_owned)
-        }
-    };
-    Err(Error::NotInRecording { whom: whom.clone(), nearest })
 }
 
 /// Who behaves as under a limit that the recording does not name.

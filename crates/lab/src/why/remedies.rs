@@ -44,20 +44,25 @@ pub(super) fn remedies(experiment: &Experiment, late: &Late<'_>) -> Remedies {
     let is_shorter = |after: schema::Nanos, before: schema::Nanos| after.0 <= before.0 - before.0 / 10;
     let attempts = attempts(experiment, late);
     let shown = |pid: Pid| late.recorded_pids.get(&pid).copied().unwrap_or(pid.0.unsigned_abs());
+    let left_ns = run.engine.simulated_ns.saturating_sub(from.0);
     let tried = parallel::map(&attempts, |(attempt, because)| {
         // A kernel may not have it, or not let it be changed.
         let again = again(experiment, attempt, from, late).ok().flatten()?;
+        let elsewhere = elsewhere(run, &again.result, one);
         Some(Remedy {
             change: attempt.text(shown),
             because: (*because).to_owned(),
             latency: again.latency,
             worst_later: again.worst_later,
             helps: is_shorter(again.latency, one.latency) && is_shorter(again.worst_later, worst_later),
-            elsewhere: elsewhere(run, &again.result, one),
+            costs_others: elsewhere.iter().any(|cost| is_dear(cost, left_ns)),
+            elsewhere,
         })
     });
     let mut tried: Vec<Remedy> = tried.into_iter().flatten().collect();
-    tried.sort_by_key(|remedy| (!remedy.helps, remedy.latency, remedy.worst_later));
+    tried.sort_by_key(|remedy| {
+        (!remedy.helps, remedy.helps && remedy.costs_others, remedy.latency, remedy.worst_later)
+    });
     let any_helps = tried.iter().any(|remedy| remedy.helps);
     Remedies { from: schema::Nanos(from.0), worst_later, replayed: None, any_helps, tried }
 }
@@ -83,22 +88,31 @@ fn again(
     Ok(latency.map(|latency| Again { result: run.result, latency, worst_later }))
 }
 
+/// Whether others wait longer by a tenth at least, and in all by a hundredth of the time that was left.
+fn is_dear(cost: &RemedyCost, left_ns: u64) -> bool {
+    let more = cost.after.saturating_sub(cost.before);
+    let least = match cost.what.as_str() {
+        WORST_OF_OTHERS => 1,
+        WAITING_OF_OTHERS => left_ns / 100,
+        _ => return false,
+    };
+    more >= (cost.before / 10).max(least)
+}
+
+const WORST_OF_OTHERS: &str = "worst_latency_of_others_ns";
+const WAITING_OF_OTHERS: &str = "waiting_time_of_others_ns";
+
 /// What becomes of the others, where that changes.
 fn elsewhere(before: &RunResult, after: &RunResult, one: &Explanation) -> Vec<RemedyCost> {
     let figures = |run: &RunResult| {
         let others = || run.tasks.iter().filter(|task| task.pid != one.task.pid.0.unsigned_abs());
-        BTreeMap::from([
-            (
-                "1 worst_latency_of_others_ns",
-                others().map(|task| task.wakeup_latency_ns.max).max().unwrap_or(0),
-            ),
-            ("2 waiting_time_of_others_ns", others().map(|task| task.wait_sum_ns).sum()),
-            ("3 context_switches", run.totals.context_switches),
-        ])
+        let worst = others().map(|task| task.wakeup_latency_ns.max).max().unwrap_or(0);
+        let waiting = others().map(|task| task.wait_sum_ns).sum();
+        [worst, waiting, run.totals.context_switches]
     };
-    let (before, after) = (figures(before), figures(after));
-    let both = before.into_iter().zip(after.into_values());
-    both.filter(|((_, before), after)| before != after)
-        .map(|((what, before), after)| RemedyCost { what: what[2..].to_owned(), before, after })
+    let names = [WORST_OF_OTHERS, WAITING_OF_OTHERS, "context_switches"];
+    let each = names.into_iter().zip(figures(before)).zip(figures(after));
+    each.filter(|((_, before), after)| before != after)
+        .map(|((what, before), after)| RemedyCost { what: what.to_owned(), before, after })
         .collect()
 }

@@ -97,6 +97,17 @@ fn a_load_is_no_file_because_somebody_made_one_of_its_name() {
     assert!(Experiment::open(&of_loads(&["hog -n 2"], &FileText::default(), &files), &files).is_err());
 }
 
+/// Written by hand, a recording's name is enough.
+#[test]
+fn a_file_needs_no_word_on_how_it_is_read() {
+    let files = files();
+    let text = ExperimentText::from_json("{\"loads\": [{\"load\": \"mix.dat\"}]}").expect("an experiment");
+    let read = Experiment::open(&text, &files).expect("a recording");
+    let written = of_loads(&["mix.dat"], &FileText::default(), &files);
+    let loads = |experiment: Experiment| experiment.text().expect("written down").loads;
+    assert_eq!(loads(read), loads(Experiment::open(&written, &files).expect("a recording")));
+}
+
 fn group(name: &str, settings: &[&str]) -> GroupText {
     GroupText { name: name.to_owned(), settings: settings.iter().map(|&word| word.to_owned()).collect() }
 }

@@ -225,6 +225,7 @@ fn a_cause_that_a_run_lacks_counts_as_nothing() {
         due_to: due_to.to_owned(),
         times: 1,
         total_ns,
+        wakeups: 1,
     };
     let base = runs(6, |run, seed| {
         run.late_by = vec![late_by("hog runs (fair)", 1_000 + seed)];
@@ -246,4 +247,21 @@ fn a_cause_that_a_run_lacks_counts_as_nothing() {
     assert!(comparison.variants[0].only_in_base.iter().all(|key| !key.starts_with("late_by")));
     let hog = metric(&comparison, "late_by.cyclictest.hog runs (fair)");
     assert_eq!(hog.verdict, Verdict::Changed);
+}
+
+/// Who is through with twice the work in the same time, and is as late each time, is no later.
+#[test]
+fn what_latencies_are_due_to_is_told_of_a_wakeup() {
+    let late = |wakeups| schema::why::LateBy {
+        victim: "worker".to_owned(),
+        due_to: "hog runs (fair)".to_owned(),
+        times: wakeups,
+        total_ns: 250 * wakeups,
+        wakeups,
+    };
+    let base = runs(4, |run, seed| run.late_by = vec![late(100 + seed)]);
+    let variant = runs(4, |run, seed| run.late_by = vec![late(200 + seed)]);
+    let comparison = against(&base, &variant);
+    let found = metric(&comparison, "late_by.worker.hog runs (fair)");
+    assert_eq!((found.base, found.variant, found.verdict), (250.0, 250.0, Verdict::Identical));
 }

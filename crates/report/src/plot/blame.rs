@@ -94,7 +94,12 @@ impl Flames {
         let room = ((right - left - 6) / CHARACTER).max(0) as usize;
         let share = 100.0 * flame.length as f64 / self.total as f64;
         let whole = format!("{} {share:.1}%", flame.name);
-        let short: String = whole.chars().take(room).collect();
+        let short = if whole.chars().count() <= room {
+            whole
+        } else {
+            // Some part of it is better than none.
+            whole.chars().take(room - 1.min(room)).chain(['…']).collect()
+        };
         if room >= SHORTEST {
             area.draw(&Text::new(short, (left + 4, top + 7), (FONT, 12)))?;
         }

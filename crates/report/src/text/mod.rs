@@ -38,6 +38,7 @@ mod wakeup_latency;
 pub(crate) mod why;
 pub(crate) mod why_choices;
 pub(crate) mod why_recorded;
+pub(crate) mod why_remedies;
 mod width;
 
 use crate::numbers::{duration_ns, many};

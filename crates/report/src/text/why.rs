@@ -4,15 +4,15 @@ use super::Rows;
 use super::head::labelled;
 use super::paragraph::{cut, fit, wrap};
 use super::table::{Align, Table};
-use super::{why_choices, why_recorded};
+use super::{why_choices, why_recorded, why_remedies};
 use crate::naming::{interrupts, locks};
 use crate::numbers::{duration_ns, many, moment};
 use crate::why::due_to;
 use schema::why::{
-    Blame, BlameRow, Budget, Cause, Due, Explanation, HeldMutex, IrqsOffPath, LateBy, Precedence, Remedies,
-    RemedyCost, WhyResult, WhyStretch, WhyTask,
+    Blame, BlameRow, Budget, Cause, Due, Explanation, HeldMutex, IrqsOffPath, LateBy, Precedence, WhyResult,
+    WhyStretch, WhyTask,
 };
-use schema::{Nanos, Prio};
+use schema::{CpuId, Nanos, Prio};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// So wide is the column that says why.
@@ -85,7 +85,7 @@ fn explanation(number: usize, one: &Explanation, rows: Rows) -> String {
     for stretch in &one.afterwards {
         table.row(row(*due_at, stretch));
     }
-    let remedies = one.remedies.as_ref().map_or(String::new(), remedies);
+    let remedies = one.remedies.as_ref().map_or(String::new(), |tried| why_remedies::table(tried, rows));
     let recorded = one.recorded.as_ref().map_or(String::new(), |told| why_recorded::told(told));
     let choices = why_choices::choices(one, rows);
     format!("{}{}{choices}{recorded}{remedies}", wrap(&what, "", "   "), table.render())
@@ -144,16 +144,37 @@ pub(crate) fn told(
         }
         _ => {}
     }
+    let mut beside: BTreeMap<CpuId, Beside<'_>> = BTreeMap::new();
     for share in &stretch.shares {
-        let length = to_the_ns(share.length);
-        why += &match &share.cause {
+        match &share.cause {
             Cause::Sibling { cpu, task } => {
-                format!("; {length} less without {} on CPU {cpu}, in the same core", who(task))
+                let beside = beside.entry(*cpu).or_default();
+                beside.length.0 += share.length.0;
+                beside.tasks.push((share.length, task));
             }
-            other => format!("; {length} less without this: {}", cause(other)),
+            other => {
+                why += &format!("; {} less without this: {}", to_the_ns(share.length), cause(other));
+            }
+        }
+    }
+    for (cpu, Beside { length, mut tasks }) in beside {
+        // Stable: of equal ones the first.
+        tasks.sort_by_key(|(length, _)| std::cmp::Reverse(*length));
+        let others = match tasks.len() - 1 {
+            0 => String::new(),
+            others => format!(" and {}", many(others as u64, "other task")),
         };
+        let (length, first) = (to_the_ns(length), who(tasks[0].1));
+        why += &format!("; {length} less without {first}{others} on CPU {cpu}, in the same core");
     }
     why
+}
+
+/// What a stretch has lost to the tasks of one other hardware thread.
+#[derive(Default)]
+struct Beside<'s> {
+    length: Nanos,
+    tasks: Vec<(Nanos, &'s WhyTask)>,
 }
 
 fn row(due_at: Nanos, stretch: &WhyStretch) -> [String; 4] {
@@ -172,53 +193,6 @@ fn decisions(explanations: &[Explanation]) -> String {
     let all: BTreeSet<(&str, &str)> =
         stretches.flat_map(|stretch| &stretch.decisions).map(|one| (one.reason, one.meaning)).collect();
     all.into_iter().map(|(reason, meaning)| wrap(meaning, &format!("{reason}: "), "  ")).collect()
-}
-
-fn remedies(remedies: &Remedies) -> String {
-    if remedies.tried.is_empty() {
-        return "nothing could be tried against it: no setting or priority is related\n".to_owned();
-    }
-    let columns = [
-        ("\nwhat would have helped", Align::Left),
-        ("this\nlatency", Align::Right),
-        ("worst\nlater", Align::Right),
-        ("\nelsewhere", Align::Left),
-    ];
-    let mut table = Table::new(&columns);
-    table.limit(0, 26);
-    table.limit(3, 32);
-    let now = remedies.replayed.map_or("as above".to_owned(), |there| duration_ns(there.latency.0));
-    let unchanged = ["(nothing)".to_owned(), now, duration_ns(remedies.worst_later.0)];
-    table.row(unchanged.into_iter().chain([String::new()]));
-    for remedy in &remedies.tried {
-        let mark = if remedy.helps { "+ " } else { "  " };
-        let elsewhere: Vec<String> =
-            remedy.elsewhere.iter().map(|cost| elsewhere(cost, "->", duration_ns)).collect();
-        table.row([
-            format!("{mark}{}", remedy.change),
-            duration_ns(remedy.latency.0),
-            duration_ns(remedy.worst_later.0),
-            elsewhere.join(", "),
-        ]);
-    }
-    let told = if remedies.any_helps { "+ helps" } else { "nothing here helps" };
-    let there = remedies.replayed.map_or(String::new(), |there| {
-        let (due, latency) = (why_recorded::clock(there.due_at), exact(there.latency));
-        let told = format!("in its replay, where the wakeup that was due at {due} takes {latency}:");
-        format!("\n{}", wrap(&told, "", ""))
-    });
-    format!("{there}\n{}{told}\n", table.render())
-}
-
-/// What a remedy costs, with this arrow and these words for a number of nanoseconds.
-pub(crate) fn elsewhere(cost: &RemedyCost, arrow: &str, duration: impl Fn(u64) -> String) -> String {
-    let RemedyCost { what, before, after } = cost;
-    match what.strip_suffix("_ns") {
-        Some(time) => {
-            format!("{} {} {arrow} {}", time.replace('_', " "), duration(*before), duration(*after))
-        }
-        None => format!("{} {before} {arrow} {after}", what.replace('_', " ")),
-    }
 }
 
 /// So many causes of a task are shown where not all are wanted.
@@ -274,11 +248,12 @@ pub(super) fn late_by(all: &[LateBy], rows: Rows) -> String {
         ("late", Align::Left),
         ("share", Align::Right),
         ("time", Align::Right),
+        ("a wakeup", Align::Right),
         ("times", Align::Right),
         ("due to", Align::Left),
     ];
     let mut table = Table::new(&columns);
-    table.limit(4, 40);
+    table.limit(5, 32);
     let shown = if rows == Rows::All { all.len() } else { FOLDED.min(all.len()) };
     for one in &all[..shown] {
         let share = 100.0 * one.total_ns as f64 / totals[one.victim.as_str()].max(1) as f64;
@@ -286,6 +261,7 @@ pub(super) fn late_by(all: &[LateBy], rows: Rows) -> String {
             cut(&one.victim, 15),
             format!("{share:.1}%"),
             duration_ns(one.total_ns),
+            duration_ns(one.per_wakeup_ns()),
             one.times.to_string(),
             one.due_to.clone(),
         ]);
@@ -409,7 +385,7 @@ fn of_mutex(held: &HeldMutex) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use schema::{CpuId, Pid};
+    use schema::Pid;
 
     /// Thirty long stretches, and short ones of two culprits between them.
     #[test]

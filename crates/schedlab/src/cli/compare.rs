@@ -70,7 +70,7 @@ pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> 
     progress.finish();
     let (timelines, comparison) = comparison?;
     if let Some(picture) = picture {
-        picture.write_latencies(&timelines)?;
+        picture.write_latencies(&timelines, &plan.experiment.tasks)?;
     }
     if let Some(report) = report {
         report.write(&Page { content: Content::of_comparison(&comparison), timelines })?;

@@ -80,7 +80,7 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
         };
         result.command = Some(command_line());
         if let Some(picture) = picture {
-            picture.write_latencies(&timelines)?;
+            picture.write_latencies(&timelines, &args.task)?;
         }
         if let Some(report) = report {
             report.write(&Page { content: Content::of_recordings(&result), timelines })?;
@@ -97,7 +97,7 @@ pub fn execute(args: &Args) -> Result<(), Failure> {
     };
     result.command = Some(command_line());
     if let Some((picture, timeline)) = picture.zip(timelines.first()) {
-        picture.write_timeline(timeline)?;
+        picture.write_timeline(timeline, &args.task)?;
     }
     if let Some(report) = report {
         report.write(&Page { content: Content::of_inspection(&result), timelines })?;

@@ -4,6 +4,7 @@ use super::common::Format;
 use super::explain;
 use super::output::{Failure, print};
 use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use lab::{Entry, Kind};
 use report::text::{columns as line_columns, fit, wrap};
 
@@ -14,9 +15,9 @@ const NAME_COLUMNS: usize = 28;
 /// sentence each.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What to list.
+    /// What to list [default: the kinds].
     #[arg(value_name = "KIND", value_enum)]
-    kind: Listed,
+    kind: Option<Listed>,
     /// Say all about one of them.
     #[arg(long, value_name = "NAME")]
     explain: Option<String>,
@@ -51,11 +52,23 @@ enum Listed {
     Experiments,
     /// What is not modelled, and what that changes.
     Limits,
+    /// Words of results, and what they mean there.
+    Terms,
     /// Sections, invariants and examples of docs/spec.
     Specification,
 }
 
 impl Listed {
+    /// All kinds, with what is of this kind.
+    fn entries() -> Vec<Entry> {
+        let kinds = Listed::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+        let entry = |kind: PossibleValue| {
+            let help = kind.get_help().map_or(String::new(), ToString::to_string);
+            Entry::new(kind.get_name(), format!("{help}."))
+        };
+        kinds.map(entry).collect()
+    }
+
     fn kind(self) -> Kind {
         match self {
             Listed::Kernels => Kind::Kernel,
@@ -70,17 +83,19 @@ impl Listed {
             Listed::Counters => Kind::Counter,
             Listed::Experiments => Kind::Experiment,
             Listed::Limits => Kind::Limit,
+            Listed::Terms => Kind::Term,
             Listed::Specification => Kind::Specification,
         }
     }
 }
 
 pub fn execute(args: &Args) -> Result<(), Failure> {
-    let kind = args.kind.kind();
-    match (&args.explain, args.format) {
-        (Some(name), format) => explain::print_as(name, format),
-        (None, Format::Text) => print(&columns(&kind.entries(), "")),
-        (None, Format::Json) => print(&kind.list().to_json()),
+    match (&args.explain, args.kind.map(Listed::kind), args.format) {
+        (Some(name), _, format) => explain::print_as(name, format),
+        (None, Some(kind), Format::Text) => print(&columns(&kind.entries(), "")),
+        (None, Some(kind), Format::Json) => print(&kind.list().to_json()),
+        (None, None, Format::Text) => print(&columns(&Listed::entries(), "")),
+        (None, None, Format::Json) => print(&lab::listed("kind", Listed::entries()).to_json()),
     }
 }
 

@@ -3,11 +3,13 @@
 use super::output::{Failure, open};
 use clap::ValueEnum;
 use report::page::Timeline;
+use report::page::timeline::Task;
 use report::plot::Latencies;
 use schedlab::Error;
 use schedlab::outputs::Output;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use workload::replay::TaskSelector;
 
 /// A picture under way.
 #[derive(Debug)]
@@ -61,19 +63,28 @@ impl Picture {
         Ok(self.file.commit()?)
     }
 
-    /// Writes one timeline: rows of CPUs and tasks, and how long woken tasks waited.
-    pub fn write_timeline(self, timeline: &Timeline) -> Result<(), Failure> {
+    /// Writes one timeline: rows of CPUs and of these tasks, or of all, and how long woken ones waited.
+    pub fn write_timeline(self, timeline: &Timeline, tasks: &[TaskSelector]) -> Result<(), Failure> {
         if !timeline.has_events() {
             return Err(Error::NothingHappens.into());
         }
-        self.write(timeline.svg())
+        self.write(timeline.svg(|task| is_meant(task, tasks)))
     }
 
-    /// Writes how long woken tasks waited in several, over each other.
-    pub fn write_latencies(self, timelines: &[Timeline]) -> Result<(), Failure> {
-        let each =
-            timelines.iter().map(|one| Latencies { name: one.name.clone(), each_ns: one.latencies_ns() });
+    /// Writes how long these tasks, or all, waited once they were woken in several, over each other.
+    pub fn write_latencies(self, timelines: &[Timeline], tasks: &[TaskSelector]) -> Result<(), Failure> {
+        let each = timelines.iter().map(|one| Latencies {
+            name: one.name.clone(),
+            each_ns: one.latencies_ns(|task| is_meant(task, tasks)),
+        });
         let each: Vec<Latencies> = each.collect();
         self.write(report::plot::latencies(&each).ok_or(Error::NobodyWoken)?.svg)
     }
+}
+
+/// Whether it is one of these, by any of its names, or all are meant.
+fn is_meant(task: &Task, tasks: &[TaskSelector]) -> bool {
+    let names = || task.names.iter().map(String::as_str).chain(task.names.is_empty().then_some(""));
+    let is_it = |whom: &TaskSelector| names().any(|comm| whom.matches(task.pid.unsigned_abs(), comm));
+    tasks.is_empty() || tasks.iter().any(is_it)
 }

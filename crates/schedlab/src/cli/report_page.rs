@@ -5,6 +5,7 @@ use lab::STANDARD_STREAM;
 use report::page::Page;
 use schedlab::Error;
 use schedlab::outputs::Output;
+use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -30,6 +31,10 @@ impl ReportOptions {
         let Some(path) = &self.report else { return Ok(None) };
         if path == Path::new(STANDARD_STREAM) {
             return Err(Error::ReportToStandardOutput.into());
+        }
+        // Who gives another ending wants something else than a page.
+        if !matches!(path.extension().and_then(OsStr::to_str), Some("html" | "htm")) {
+            return Err(Error::ReportEnding(path.clone()).into());
         }
         let file = open(path, inputs)?;
         // By another name of it.

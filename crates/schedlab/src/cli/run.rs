@@ -119,7 +119,8 @@ pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> 
         report.write(&page)?;
     }
     if let Some((picture, logged)) = picture.zip(run.logged.as_ref()) {
-        picture.write_timeline(&logged.timeline(&loads(&run.result), run.result.window))?;
+        picture
+            .write_timeline(&logged.timeline(&loads(&run.result), run.result.window), &experiment.tasks)?;
     }
     if let Some(mut file) = saved {
         file.write_all(run.result.to_json().as_bytes()).map_err(|source| file.failed(source))?;

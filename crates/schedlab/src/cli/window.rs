@@ -12,7 +12,8 @@ pub struct StretchOptions {
     /// without a unit.
     ///
     /// Tasks, latencies, CPUs, counters and the comparison with a recording are then those of this stretch.
-    /// What is simulated is so from the beginning all the same.
+    /// What is simulated is so from the beginning all the same. Where a recording is looked at or explained,
+    /// a time behind its end is one on its own clock, as `why` shows it.
     #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
     from: Option<Nanos>,
     /// Tell of the time up to here [default: the end].

@@ -230,7 +230,7 @@ fn a_part_of_a_trace_is_inspected_as_if_nothing_else_had_been_recorded() {
     let switches = |result: &serde_json::Value| result["events"]["sched_switch"].as_u64();
     assert_eq!((switches(&part), part["duration_ns"].as_u64()), (Some(2), Some(60_000)));
     assert!(switches(&all) > Some(10));
-    let output = schedlab(&["inspect", BUILD, "--from", "1s"]);
+    let output = schedlab(&["inspect", BUILD, "--from", "9s"]);
     let error = String::from_utf8(output.stderr).expect("text");
     assert!(output.status.code() == Some(2) && error.contains("is behind the end of the trace"), "{error}");
 }

@@ -349,6 +349,7 @@ pub fn run() -> RunResult {
             due_to: "switch".to_owned(),
             times: 9_000,
             total_ns: 9_810_000,
+            wakeups: 9_000,
         }],
         dumps: vec![Dump {
             file: "sched_features@1s".to_owned(),

@@ -182,6 +182,7 @@ fn remedies() -> Remedies {
         latency: Nanos(1_200),
         worst_later: Nanos(1_300),
         helps: true,
+        costs_others: false,
         elsewhere: vec![RemedyCost { what: "context_switches".to_owned(), before: 100, after: 120 }],
     };
     let replayed = Some(ReplayedWait { due_at: Nanos(950), latency: Nanos(3_100) });

@@ -61,4 +61,14 @@ pub struct LateBy {
     pub times: u64,
     /// How much of all latencies, nanoseconds.
     pub total_ns: u64,
+    /// How often the victims were woken, whatever they were late by.
+    pub wakeups: u64,
+}
+
+impl LateBy {
+    /// How much of the mean latency of a wakeup, nanoseconds.
+    #[must_use]
+    pub fn per_wakeup_ns(&self) -> u64 {
+        (self.total_ns + self.wakeups / 2) / self.wakeups.max(1)
+    }
 }

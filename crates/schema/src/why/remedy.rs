@@ -3,7 +3,8 @@
 use crate::Nanos;
 use serde::Serialize;
 
-/// What was tried against a latency, the best first.
+/// What was tried against a latency: first what helps and costs nobody much, then what helps at the cost of
+/// others, then the rest; of each kind the shortest latency first.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Remedies {
@@ -53,6 +54,9 @@ pub struct Remedy {
     pub worst_later: Nanos,
     /// Whether it helps: both are shorter by a tenth at least.
     pub helps: bool,
+    /// Whether others pay for it: the longest latency of all other tasks is longer by a tenth at least, or
+    /// their waiting time is, and by a hundredth of the time from the moment to the end of the run.
+    pub costs_others: bool,
     /// What gets worse, or better, elsewhere.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub elsewhere: Vec<RemedyCost>,

@@ -47,7 +47,11 @@ impl Recording {
         }
         let walk = Walk::all(trace);
         let (counted_from, ways) = (walk.counted_from, walk.ways);
-        let Walk { mut tasks, mut counts, by_ticks, mut soft_wakeups, ticks, mutexes, kernel, .. } = walk;
+        let Walk { mut tasks, mut counts, mut by_ticks, mut soft_wakeups, ticks, mutexes, kernel, .. } = walk;
+        if !trace.events.iter().any(|event| event.kind.is_wakeup()) {
+            // Nobody knows who left his CPU to a woken task.
+            by_ticks.clear();
+        }
         let hz = ticks::told(trace).or_else(|| ticks::find(&by_ticks)).or_else(|| ticks::find(&ticks));
         soft_wakeups.extend(by_ticks);
         let ticks = hz.map(|hz| TickPhases::find(hz, trace.cpus as usize, &ticks, &soft_wakeups));

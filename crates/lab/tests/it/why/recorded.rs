@@ -67,10 +67,25 @@ fn a_wait_is_found_by_its_time() {
 }
 
 #[test]
+fn a_stretch_is_told_as_a_span_or_on_the_clock() {
+    let start = Nanos::from_micros(5_235_278_371);
+    let ask = |from: Nanos, to: Nanos| {
+        asked(&RecordedQuestion { window: Some(Window { from, to }), ..question("f3") })
+    };
+    let [from, to] = [Nanos::from_secs(1), Nanos::from_secs(2)];
+    let span = ask(from, to).expect("waits");
+    assert!(!span.explanations.is_empty());
+    assert_eq!(ask(start.saturating_add(from), start.saturating_add(to)).expect("waits"), span);
+    let first = ask(Nanos::ZERO, to).expect("waits");
+    assert_eq!(ask(Nanos::ZERO, start.saturating_add(to)).expect("waits"), first);
+    assert!(ask(start.saturating_add(Nanos::from_secs(5)), Nanos::NEVER).is_err(), "behind its end");
+}
+
+#[test]
 fn what_is_not_there_is_said() {
     let error = |question: &RecordedQuestion| asked(question).expect_err("not there").to_string();
-    assert_eq!(error(&question("f33")), "the recording has no task f33; the nearest is 'f3'");
-    assert_eq!(error(&question("8011")), "the recording has no task 8011; the nearest is '8010'");
+    assert_eq!(error(&question("f33")), "there is no task f33; did you mean 'f3'?");
+    assert_eq!(error(&question("8011")), "there is no task 8011; the nearest pid is 8010");
     let nobody = error(&RecordedQuestion { at: Some(Nanos::from_secs(1)), ..question("f3") });
     assert!(nobody.starts_with("no wakeup is on its way at 1s; the nearest is due at "), "{nobody}");
     // 0.18 s before the first event: no span since that, as the recording is not as long.

@@ -8,7 +8,7 @@ use lab::{
     why,
 };
 use scheduler::Nanos;
-use schema::why::{Cause, Due, Explanation, Remedies, WhyResult, WhyStretch};
+use schema::why::{Cause, Due, Explanation, Remedies, Remedy, WhyResult, WhyStretch};
 use schema::{ExperimentText, LoadResult, LogLock};
 
 fn experiment(on: &str, cpus: Option<usize>, kernel: &str, settings: &[&str], loads: &[&str]) -> Experiment {
@@ -154,9 +154,13 @@ fn remedies(of: &Experiment) -> Remedies {
     found.explanations[0].remedies.clone().expect("asked for")
 }
 
-fn helps(remedies: &Remedies, change: &str) -> bool {
+fn remedy<'r>(remedies: &'r Remedies, change: &str) -> &'r Remedy {
     let found = remedies.tried.iter().find(|remedy| remedy.change == change);
-    found.unwrap_or_else(|| panic!("{change} was not tried: {remedies:#?}")).helps
+    found.unwrap_or_else(|| panic!("{change} was not tried: {remedies:#?}"))
+}
+
+fn helps(remedies: &Remedies, change: &str) -> bool {
+    remedy(remedies, change).helps
 }
 
 /// Both timers wake on CPU 0, by whose affinity CPU 1 has nothing to do: to move either one helps.
@@ -190,13 +194,16 @@ fn a_limit_that_would_have_helped() {
         limited.tasks = of("cyclictest");
         let found = remedies(&limited);
         assert!(helps(&found, "group web cpu.max:max"), "{kernel}: {found:#?}");
+        // The hog is in the same group.
+        assert!(!remedy(&found, "group web cpu.max:max").costs_others, "{kernel}: {found:#?}");
         assert!(helps(&found, "group web cpu.max:40000/100000"), "{kernel}: {found:#?}");
         // Nothing is left over that a burst could take along.
         assert!(!helps(&found, "group web cpu.max.burst:20000"), "{kernel}: {found:#?}");
     }
 }
 
-/// Real-time tasks that have used up their time, on a machine that gives them no other CPU.
+/// Real-time tasks that have used up their time, on a machine that gives them no other CPU. Without that
+/// limit the fair hog never runs again.
 #[test]
 fn real_time_throttling_that_would_have_hurt_less() {
     let settings = ["sched_rt_period_us=100000", "sched_rt_runtime_us=50000"];
@@ -205,6 +212,23 @@ fn real_time_throttling_that_would_have_hurt_less() {
     throttled.tasks = of("cyclictest");
     let found = remedies(&throttled);
     assert!(helps(&found, "sched_rt_runtime_us=-1"), "{found:#?}");
+    assert!(remedy(&found, "sched_rt_runtime_us=-1").costs_others, "{found:#?}");
+}
+
+/// A periodic task that works for three milliseconds, beside hogs: before all others by its priority it keeps
+/// a timer waiting for as long, so that this comes behind whatever else helps.
+#[test]
+fn what_helps_without_harm_comes_first() {
+    let loads = ["periodic -n 1 -p 10ms -r 3ms", "cyclictest -t1 -i1000 -n", "hog -n 2"];
+    let mut beside = experiment("laptop", Some(1), "6.18.y", &[], &loads);
+    beside.tasks = of("periodic0");
+    beside.duration = Some(Nanos::from_millis(400));
+    let found = remedies(&beside);
+    let ranks: Vec<(bool, bool)> =
+        found.tried.iter().map(|one| (!one.helps, one.helps && one.costs_others)).collect();
+    assert!(ranks.is_sorted(), "{found:#?}");
+    let first = found.tried.iter().find(|one| one.change.ends_with(" fifo:1")).expect("tried");
+    assert!(first.helps && first.costs_others, "{found:#?}");
 }
 
 #[test]
@@ -214,10 +238,7 @@ fn what_cannot_be_explained_says_why() {
     let error =
         |experiment: &Experiment, question| why(experiment, question).expect_err("no answer").to_string();
     plain.tasks = of("cyclictets");
-    assert_eq!(
-        error(&plain, Question::default()),
-        "there is no task cyclictets in the run; did you mean 'cyclictest'?"
-    );
+    assert_eq!(error(&plain, Question::default()), "there is no task cyclictets; did you mean 'cyclictest'?");
     plain.tasks = of("cyclictest");
     let late = Question { at: Some(Nanos::from_secs(5)), ..Question::default() };
     let message = error(&plain, late);

@@ -4,9 +4,10 @@ use super::{Cell, Content, Table, Unit, duration};
 use crate::page::Timeline;
 use crate::page::timeline::Reason;
 use crate::text::Rows;
-use crate::text::why::{elsewhere, of_due, told, who};
+use crate::text::why::{of_due, told, who};
 use crate::text::why_choices::sentences;
 use crate::text::why_recorded::{clock, handler, meaning};
+use crate::text::why_remedies::{elsewhere, mark};
 use crate::why::CauseKind;
 use schema::why::{
     Blame, BlameRow, Cause, Explanation, Remedies, RemedyCost, WhyOrigin, WhyRecorded, WhyResult, WhyStretch,
@@ -237,7 +238,7 @@ fn wakers(told: &WhyRecorded, first: Nanos) -> Table {
 fn verdict(remedies: &Remedies) -> &'static str {
     match (remedies.any_helps, remedies.tried.is_empty()) {
         (_, true) => "Nothing could be tried against it: no setting or priority is related.",
-        (true, _) => "What is marked + would have helped.",
+        (true, _) => "What is marked + or ! would have helped.",
         (false, _) => "Nothing that was tried helps.",
     }
 }
@@ -257,14 +258,14 @@ fn remedies(remedies: &Remedies) -> Table {
     };
     table.note = Some(format!(
         "{run} with one thing changed from just before the moment on. It helps (+) if this latency and the worst \
-         one later are both shorter by a tenth."
+         one later are both shorter by a tenth; (!) but others wait longer by a tenth."
     ));
     let costs = |cost: &RemedyCost| elsewhere(cost, "→", in_words);
     let later = Cell::count(remedies.worst_later.0);
     let now = remedies.replayed.map_or(Cell::Empty(()), |there| Cell::count(there.latency.0));
     table.rows.push(vec![Cell::text("(nothing)"), now, later, Cell::text(""), Cell::text("")]);
     for remedy in &remedies.tried {
-        let mark = if remedy.helps { "+ " } else { "" };
+        let mark = mark(remedy).map_or(String::new(), |mark| format!("{mark} "));
         let elsewhere: Vec<String> = remedy.elsewhere.iter().map(costs).collect();
         table.rows.push(vec![
             Cell::Text(format!("{mark}{}", remedy.change)),

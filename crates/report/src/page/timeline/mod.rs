@@ -66,10 +66,10 @@ impl Timeline {
         !self.events.is_empty()
     }
 
-    /// From each wakeup until the woken task ran, nanoseconds.
+    /// From each wakeup of the tasks that are meant until the task ran, nanoseconds.
     #[must_use]
-    pub fn latencies_ns(&self) -> Vec<u64> {
-        rows::Rows::of(self).latencies_ns
+    pub fn latencies_ns(&self, is_meant: impl Fn(&Task) -> bool) -> Vec<u64> {
+        rows::Rows::of(self).latencies_of(|task| is_meant(&self.tasks[task]))
     }
 }
 

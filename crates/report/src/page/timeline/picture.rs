@@ -2,8 +2,8 @@
 //! woken tasks waited.
 
 use super::rows::{Rows, Slice};
-use super::{State, Timeline};
-use crate::numbers::{count_u64, digits4, moment};
+use super::{State, Task, Timeline};
+use crate::numbers::{digits4, many, moment};
 use std::fmt::Write;
 
 /// In pixels: the picture, the names of rows, and the part that has the time.
@@ -32,11 +32,15 @@ const STATES: [(State, &str, &str); 6] = [
 ];
 
 impl Timeline {
-    /// Draws it as SVG: what is narrower than a pixel as the part that it takes of it.
+    /// Draws it as SVG: what is narrower than a pixel as the part that it takes of it. Of tasks, and of how
+    /// long they waited, it shows those that are meant.
     #[must_use]
-    pub fn svg(&self) -> String {
+    pub fn svg(&self, is_meant: impl Fn(&Task) -> bool) -> String {
         let rows = Rows::of(self);
-        let shown = shown_tasks(self, &rows);
+        let meant: Vec<usize> = (1..self.tasks.len())
+            .filter(|task| is_meant(&self.tasks[*task]) && !rows.tasks[*task].is_empty())
+            .collect();
+        let shown = busiest(&meant, &rows);
         let top = 30;
         let tasks_top = top + 30 + rows.cpus.len() * ROW + 10;
         let bottom = tasks_top + shown.len() * ROW;
@@ -73,12 +77,13 @@ impl Timeline {
                 }
             }
         }
-        let hidden = rows.tasks.iter().filter(|slices| !slices.is_empty()).count() - shown.len();
+        let hidden = meant.len() - shown.len();
         if hidden > 0 {
             text(&mut svg, 10, bottom + 14, ASIDE, &format!("{hidden} more tasks ran and waited less"));
         }
         legend(&mut svg, bottom + 34);
-        histogram(&mut svg, &rows.latencies_ns, histogram_top);
+        let latencies_ns = rows.latencies_of(|task| is_meant(&self.tasks[task]));
+        histogram(&mut svg, &latencies_ns, histogram_top);
         svg + "</svg>\n"
     }
 
@@ -97,14 +102,13 @@ impl Timeline {
     }
 }
 
-/// Those that ran and waited most, in the order of their numbers.
-fn shown_tasks(timeline: &Timeline, rows: &Rows) -> Vec<usize> {
+/// Those of them that ran and waited most, in the order of their numbers.
+fn busiest(of: &[usize], rows: &Rows) -> Vec<usize> {
     let is_active = |slice: &&Slice<State>| !matches!(slice.what, State::Sleeping | State::Blocked);
     let active = |task: usize| -> u64 {
         rows.tasks[task].iter().filter(is_active).map(|slice| slice.to_ns - slice.from_ns).sum()
     };
-    let mut tasks: Vec<usize> =
-        (1..timeline.tasks.len()).filter(|task| !rows.tasks[*task].is_empty()).collect();
+    let mut tasks = of.to_vec();
     tasks.sort_by_key(|task| (std::cmp::Reverse(active(*task)), *task));
     tasks.truncate(MOST_TASKS);
     tasks.sort_unstable();
@@ -222,7 +226,7 @@ fn histogram(svg: &mut String, latencies_ns: &[u64], top: usize) {
         counts[bar.min(bars - 1)] += 1;
     }
     let highest = counts.iter().copied().max().unwrap_or(1).max(1);
-    text(svg, 10, top + 10, ASIDE, &format!("{} wakeups at most", count_u64(highest)));
+    text(svg, 10, top + 10, ASIDE, &format!("highest bar: {}", many(highest, "wakeup")));
     let base = (top + HISTOGRAM) as f64;
     let width = COLUMNS as f64 / bars as f64;
     for (bar, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {

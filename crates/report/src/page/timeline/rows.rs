@@ -19,8 +19,15 @@ pub(super) struct Rows {
     pub cpus: Vec<Vec<Slice<u32>>>,
     /// Of each task its states, but for when it was not there.
     pub tasks: Vec<Vec<Slice<State>>>,
-    /// From each wakeup until the woken task ran, nanoseconds.
-    pub latencies_ns: Vec<u64>,
+    /// Each time that a woken task ran.
+    latencies: Vec<Latency>,
+}
+
+/// From a wakeup until the woken task ran.
+#[derive(Debug, Clone, Copy)]
+struct Latency {
+    task: u32,
+    ns: u64,
 }
 
 /// What lasts now.
@@ -74,7 +81,7 @@ impl Rows {
         let first = |cpu: usize| timeline.first_on_cpu.get(cpu).copied().flatten().unwrap_or(0);
         let tasks = timeline.tasks.len();
         let rows =
-            Rows { cpus: vec![Vec::new(); cpus], tasks: vec![Vec::new(); tasks], latencies_ns: Vec::new() };
+            Rows { cpus: vec![Vec::new(); cpus], tasks: vec![Vec::new(); tasks], latencies: Vec::new() };
         let mut walk = Walk {
             rows,
             on_cpu: (0..cpus).map(|cpu| Now { what: first(cpu), since_ns: 0 }).collect(),
@@ -91,6 +98,11 @@ impl Rows {
         }
         rows
     }
+
+    /// From each wakeup of the tasks with these numbers until the task ran, nanoseconds.
+    pub fn latencies_of(&self, is_meant: impl Fn(usize) -> bool) -> Vec<u64> {
+        self.latencies.iter().filter(|one| is_meant(one.task as usize)).map(|one| one.ns).collect()
+    }
 }
 
 impl Walk {
@@ -103,7 +115,7 @@ impl Walk {
                 self.run(cpu, event.task, now);
                 self.state(task, State::Running, now);
                 if let Some(woken) = self.woken_ns[task].take() {
-                    self.rows.latencies_ns.push(now - woken);
+                    self.rows.latencies.push(Latency { task: event.task, ns: now - woken });
                 }
             }
             Kind::Waking { .. } => self.wake(task, now),

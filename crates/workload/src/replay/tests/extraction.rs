@@ -306,6 +306,24 @@ fn a_tick_rate_that_the_recorder_wrote_down_is_believed() {
     }
 }
 
+/// Two hogs by turns: at the ticks of 250 Hz, as far as the recording can tell.
+#[test]
+fn without_wakeups_nobody_knows_who_left_at_a_tick() {
+    let turn = |n: u64| {
+        let [from, to] = if n.is_multiple_of(2) { ["a", "b"] } else { ["b", "a"] };
+        format!("{} 0 {from} R+ {to}\n", 4_000 * (n * n % 977 + n * 1_000))
+    };
+    let turns: String = (1..=120).map(turn).collect();
+    let mut recorded = trace(&format!("0 0 idle R a\n{turns}"));
+    assert!(recorded.events.iter().any(|event| event.kind.is_wakeup()));
+    assert_eq!(Recording::extract(&recorded).hz, Some(250));
+    let all = std::mem::take(&mut recorded.events);
+    for event in all.into_iter().filter(|event| !event.kind.is_wakeup()) {
+        recorded.events.push(event);
+    }
+    assert_eq!(Recording::extract(&recorded).hz, None);
+}
+
 /// One bit of a recorded CPU time is damaged.
 #[test]
 fn nobody_runs_longer_than_the_time_that_has_passed() {
