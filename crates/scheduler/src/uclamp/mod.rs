@@ -130,10 +130,13 @@ impl<P: Platform> Scheduler<P> {
 
     /// Whether a real-time task finds enough on a CPU (rt_task_fits_capacity): what it is clamped to from
     /// below, which by itself is all of the best one.
+    #[inline]
     pub(crate) fn rt_task_fits(&self, task: &Task, cpu: CpuId) -> bool {
-        if !self.rt_tasks_must_fit() {
-            return true;
-        }
+        !self.rt_tasks_must_fit() || self.is_worth_its_clamp(task, cpu)
+    }
+
+    #[cold]
+    fn is_worth_its_clamp(&self, task: &Task, cpu: CpuId) -> bool {
         let Clamps { min, max } = self.clamps_of(task);
         self.full_capacity(cpu) >= u64::from(min.min(max))
     }
