@@ -230,6 +230,37 @@ class ExperimentText(Record):
     """Whether replays are *not* compared with their recordings."""
 
 
+class CpuFrequency(Record):
+    """How fast a CPU ran."""
+
+    __slots__ = ()
+    _optional = frozenset(['energy_uj'])
+    busy_ns: int
+    """Time that it was not idle, nanoseconds."""
+    cpu: int
+    """CPU number."""
+    energy_uj: int | None
+    """What it took, microjoules; absent where the machine file does not say what it takes."""
+    mean_khz: int
+    """Its mean frequency over that time, kHz; of one that was never busy, its last."""
+
+
+class FrequencyResult(Record):
+    """How fast CPUs ran, and what energy that took, of the whole run."""
+
+    __slots__ = ()
+    _inner = {'cpus': 'CpuFrequency'}
+    _optional = frozenset(['energy_uj'])
+    cpus: Records[CpuFrequency]
+    """Every CPU that has several frequencies, by number."""
+    energy_uj: int | None
+    """Energy of all of them, microjoules, by the model of the machine file: a CPU takes what the file says of its
+    frequency while it is busy, and nothing while it idles. Absent where the file does not say that."""
+    origins: list[str]
+    """Where the machine file has its frequencies, and what they take, from: `published: ...` or `assumed: ...`,
+    each once."""
+
+
 class GroupLimit(Record):
     """A limit of CPU time."""
 
@@ -1097,8 +1128,8 @@ class RunResult(Record):
     """The result of one run, from `schedlab run --format json`."""
 
     __slots__ = ()
-    _inner = {'cpus': 'CpuResult', 'dumps': 'Dump', 'engine': 'Engine', 'experiment': 'ExperimentText', 'groups': 'GroupResult', 'kernel': 'Kernel', 'late_by': 'LateBy', 'loads': 'LoadResult', 'machine': 'Machine', 'partitions': 'PartitionResult', 'replay': 'ReplayFidelity', 'tasks': 'TaskResult', 'totals': 'Totals', 'window': 'Window'}
-    _optional = frozenset(['command', 'dumps', 'experiment', 'groups', 'late_by', 'partitions', 'replay', 'warnings', 'window'])
+    _inner = {'cpus': 'CpuResult', 'dumps': 'Dump', 'engine': 'Engine', 'experiment': 'ExperimentText', 'frequency': 'FrequencyResult', 'groups': 'GroupResult', 'kernel': 'Kernel', 'late_by': 'LateBy', 'loads': 'LoadResult', 'machine': 'Machine', 'partitions': 'PartitionResult', 'replay': 'ReplayFidelity', 'tasks': 'TaskResult', 'totals': 'Totals', 'window': 'Window'}
+    _optional = frozenset(['command', 'dumps', 'experiment', 'frequency', 'groups', 'late_by', 'partitions', 'replay', 'warnings', 'window'])
     command: str | None
     """The command line that made this result, where there was one."""
     cpus: Records[CpuResult]
@@ -1113,6 +1144,9 @@ class RunResult(Record):
     experiment: ExperimentText | None
     """What was asked for, so that it can be run again: `schedlab run RESULT.json`. Absent where that cannot be
     written down: a load or a machine of whoever programs against the library."""
+    frequency: FrequencyResult | None
+    """How fast CPUs ran that have several frequencies, and what that took, of the whole run; absent where none
+    has."""
     groups: Records[GroupResult] | None
     """Every task group, those above others before them, of the whole run; absent where there is none."""
     kernel: Kernel
@@ -1990,6 +2024,8 @@ KINDS["RedrawText"] = RedrawText
 KINDS["KernelChange"] = KernelChange
 KINDS["Stretch"] = Stretch
 KINDS["ExperimentText"] = ExperimentText
+KINDS["CpuFrequency"] = CpuFrequency
+KINDS["FrequencyResult"] = FrequencyResult
 KINDS["GroupLimit"] = GroupLimit
 KINDS["GroupStat"] = GroupStat
 KINDS["GroupResult"] = GroupResult

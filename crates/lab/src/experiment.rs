@@ -200,6 +200,7 @@ impl Experiment {
         }
         let config = self.config()?;
         self.groups.check(self.kernel.named())?;
+        self.check_governor()?;
         let kernel = self.kernel.describe(&config, self.machine.spec().cpus());
         let mut setup = Setup::new(self.machine.spec().cpus());
         let members = self.groups.make(&mut setup);
@@ -284,6 +285,23 @@ impl Experiment {
 
     fn is_stopped(&self) -> bool {
         self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
+    /// A governor that chooses among frequencies needs some.
+    fn check_governor(&self) -> Result<(), Error> {
+        const CHOOSES: &str = "governor=schedutil";
+        let spec = self.machine.spec();
+        if self.kernel.changes().iter().all(|change| change.setting != CHOOSES)
+            || !spec.topology.frequencies.is_empty()
+        {
+            return Ok(());
+        }
+        let problem = format!(
+            "machine {} has one frequency for each CPU; take one with several, such as phone, or give its file a \
+             [frequency]",
+            spec.name
+        );
+        Err(Error::Settings { word: CHOOSES.to_owned(), problem })
     }
 
     /// The kernel's configuration before the run: what the user says, and what the recordings show.

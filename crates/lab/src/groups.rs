@@ -18,6 +18,7 @@ const FIRST_AUTOGROUP: Release = Release::new(2, 6, 38);
 const FIRST_LIMITS: Release = Release::new(3, 2, 0);
 pub(crate) const FIRST_BURSTS: Release = Release::new(5, 14, 0);
 const FIRST_IDLE: Release = Release::new(5, 15, 0);
+const FIRST_CLAMPS: Release = Release::new(5, 3, 0);
 const FIRST_PARTITIONS: Release = Release::new(5, 0, 0);
 const FIRST_ISOLATED: Release = Release::new(6, 1, 0);
 
@@ -189,6 +190,7 @@ impl Groups {
             (any(|group| group.settings().is_limited()), "cpu.max", FIRST_LIMITS),
             (any(|group| group.settings().has_burst()), "cpu.max.burst", FIRST_BURSTS),
             (any(|group| group.settings().is_idle()), "cpu.idle", FIRST_IDLE),
+            (any(|group| group.settings().is_clamped()), "cpu.uclamp.min and .max", FIRST_CLAMPS),
             (any(is_partition), "cpuset.cpus.partition", FIRST_PARTITIONS),
             (any(is_isolated), "cpuset.cpus.partition:isolated", FIRST_ISOLATED),
         ] {
@@ -408,11 +410,15 @@ mod tests {
         );
         assert!(said("5.10", "web=cpu.max:20000,cpu.max.burst:20000").contains("since 5.14"));
         assert!(said("5.10", "web=cpu.idle:1").contains("since 5.15"));
+        assert!(
+            said("4.19", "web=cpu.uclamp.min:20").contains("no cpu.uclamp.min and .max: it exists since 5.3")
+        );
         assert!(said("2.6.23-rt5", "web").contains("since 2.6.24"));
         for (kernel, word) in [
             ("2.6.36", "web=cpu.weight:50"),
             ("3.3", "web=cpu.max:20000"),
             ("5.15", "web=cpu.idle:1"),
+            ("5.4", "web=cpu.uclamp.max:20"),
             ("debian12", "web=cpu.max:20000,cpu.max.burst:20000"),
         ] {
             assert_eq!(said(kernel, word), "", "{kernel} {word}");

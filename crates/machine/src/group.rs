@@ -1,7 +1,7 @@
 //! Task groups as a setup asks for them, and what became of them (deadline-groups B).
 
 use crate::outcome::RunError;
-use scheduler::{CpuMask, GroupId, Nanos};
+use scheduler::{Clamps, CpuMask, GroupId, Nanos};
 
 /// A task group to be.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -17,6 +17,8 @@ pub struct GroupSpec {
     pub idle: bool,
     /// `cpu.max`; `None`: no limit.
     pub quota: Option<QuotaSpec>,
+    /// `cpu.uclamp.min` and `cpu.uclamp.max`, in 1024ths (deadline-groups B11).
+    pub clamps: Clamps,
     /// `cpuset.cpus`; `None`: those of its parent.
     pub cpus: Option<CpuMask>,
     /// `cpuset.cpus.partition`.
@@ -44,6 +46,7 @@ impl GroupSpec {
             shares: 1024,
             idle: false,
             quota: None,
+            clamps: Clamps::NONE,
             cpus: None,
             partition: PartitionKind::Member,
         }

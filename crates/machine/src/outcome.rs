@@ -9,7 +9,7 @@ use crate::told::TaskStart;
 use crate::window::WindowOutcome;
 use scheduler::dl::NotAdmitted;
 use scheduler::{CpuMask, GroupId, Nanos, Nice, Pid, Policy, Reason, TaskId};
-use schema::{CpuResult, Histogram, LogEvent, LogRecord, Totals};
+use schema::{CpuFrequency, CpuResult, Histogram, LogEvent, LogRecord, Totals};
 use std::fmt;
 use thiserror::Error;
 
@@ -28,6 +28,8 @@ pub struct Outcome {
     pub groups: Vec<GroupOutcome>,
     /// The parts of the machine, if it is divided (deadline-groups B10).
     pub partitions: Vec<PartitionOutcome>,
+    /// How fast each CPU ran that has several frequencies, and what that took; empty if none has.
+    pub frequencies: Vec<CpuFrequency>,
     /// Machine-wide counters.
     pub totals: Totals,
     /// How often each decision fell for each reason that occurred.
@@ -267,6 +269,16 @@ pub enum RunError {
         comm: Box<str>,
         /// What the kernel says.
         why: NotAdmitted,
+    },
+    /// The kernel refuses clamps of utilisation to a task.
+    #[error("task {comm} ({pid}) sets clamps of utilisation: {why}")]
+    Clamps {
+        /// Which task.
+        pid: Pid,
+        /// Its name.
+        comm: Box<str>,
+        /// What the kernel says.
+        why: &'static str,
     },
     /// A program that makes no progress in time.
     #[error(

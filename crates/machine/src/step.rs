@@ -12,7 +12,7 @@
 use crate::behaviour::{ForkKind, TaskSpec};
 use crate::objects::{BarrierId, ChannelId, DeviceId, FutexId, SpinlockId};
 use crate::sections::Sections;
-use scheduler::{CpuMask, MutexId, Nanos, Nice, Pid, Policy, TaskId};
+use scheduler::{ClampRequest, CpuMask, MutexId, Nanos, Nice, Pid, Policy, TaskId};
 use std::convert::Infallible;
 
 /// A step as a trace tells it: who is forked, sched_process_fork says; other tasks go by their pids.
@@ -37,6 +37,7 @@ pub enum Operand<'s> {
     Sections(&'s mut Sections),
     Policy(&'s mut Policy),
     Nice(&'s mut Nice),
+    Clamps(&'s mut ClampRequest),
     Cpus(&'s mut CpuMask),
     ForkKind(&'s mut ForkKind),
     /// The last of its step.
@@ -68,6 +69,7 @@ operands! {
     Sections: Sections,
     Policy: Policy,
     Nice: Nice,
+    Clamps: ClampRequest,
     ForkKind: ForkKind,
     Text: Box<str>,
     Target: Option<Pid>,
@@ -258,6 +260,9 @@ steps! {
     /// sched_setattr on itself: requests of this length under EEVDF, from 0.1 to 100 ms; zero: as long as
     /// everybody's (eevdf-class 0.6).
     "set-slice" SetSlice(runtime: Nanos),
+    /// sched_setattr on itself: clamps of utilisation (deadline-groups B11). What a kernel without them, or
+    /// any kernel, refuses ends the run.
+    "set-clamps" SetClamps(request: ClampRequest),
     /// Text into the trace, as ftrace_write does. Costs a system call.
     "marker" Marker(text: Box<str>),
     of other tasks:

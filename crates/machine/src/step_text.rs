@@ -5,7 +5,7 @@ use crate::behaviour::ForkKind;
 use crate::sections::Sections;
 use crate::setup::OutsideChange;
 use crate::step::{Operand, ToldStep};
-use scheduler::{CpuMask, Policy};
+use scheduler::{ClampRequest, CpuMask, Policy};
 use schema::LogStep;
 
 /// Behind the word of a step that concerns another task, whose pid follows.
@@ -62,6 +62,10 @@ impl From<Operand<'_>> for Spelled {
             }
             Operand::Policy(policy) => Spelled::Text(format!(" {}", policy_text(*policy))),
             Operand::Nice(nice) => Spelled::Text(format!(" {}", nice.get())),
+            Operand::Clamps(ClampRequest { min, max }) => {
+                let one = |clamp: &Option<u16>| clamp.map_or("-".to_owned(), |clamp| clamp.to_string());
+                Spelled::Text(format!(" {}:{}", one(min), one(max)))
+            }
             Operand::Cpus(&mut CpuMask::ALL) => Spelled::Text(" all".into()),
             Operand::Cpus(cpus) => Spelled::Text(format!(" {cpus}")),
             Operand::ForkKind(kind) => Spelled::Text(format!(" {}", kind.word())),

@@ -1,6 +1,6 @@
 //! The clocks of a run queue: one shows the time, the other one that of its tasks, from which interrupts are
 //! left out where the kernel measures them (fair-placement 1.9). Averages have a third one, which differs
-//! from that where CPUs are not worth the same.
+//! from that where CPUs are not worth the same, or change their frequency.
 //!
 //! The time of an interrupt is known as it ends. What is accounted while it goes on, as a tick does, goes by
 //! a task clock that contains the interrupt so far; the next update takes it back, and stands still if that
@@ -21,16 +21,16 @@ impl<P: Platform> RqGuard<'_, P> {
         if measured > self.published.left_out.get() {
             self.leave_out(measured, before);
         }
-        if self.me.k.fair_root.is_asymmetric {
+        if self.me.k.has_pelt_clocks() {
             pelt_clock_advances(self);
         }
     }
 
-    /// Time of all averages: the task clock, which on CPUs that are worth less goes slower while they are
-    /// busy (deadline-groups C3).
+    /// Time of all averages: the task clock, which on CPUs that are worth less, or run at a lower
+    /// frequency, goes slower while they are busy (deadline-groups C3).
     #[inline]
     pub fn clock_pelt(&self) -> Nanos {
-        match self.me.k.fair_root.is_asymmetric {
+        match self.me.k.has_pelt_clocks() {
             true => self.published.pelt.clock.now(),
             false => self.clock_task(),
         }

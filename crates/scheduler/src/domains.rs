@@ -1,6 +1,7 @@
 //! Sched domains, built from a topology (fair-class 8.1).
 
 use crate::Nanos;
+use crate::frequency::FrequencyDomain;
 use crate::registry::LbParams;
 use crate::shared::Kept;
 use crate::stats::{BalanceCounts, DomainCounts};
@@ -58,12 +59,14 @@ pub struct Topology {
     /// What the firmware says each CPU is worth at its highest speed, in 1024ths of the best one
     /// (deadline-groups C1); empty if all are worth the same.
     pub capacities: Vec<u16>,
+    /// CPUs that can change their frequency, those that do so together; a CPU in none has a fixed one.
+    pub frequencies: Vec<FrequencyDomain>,
 }
 
 impl Topology {
     /// CPUs of which each is worth the same, grouped so.
     pub fn of(cpus: usize, levels: Vec<TopologyLevel>) -> Topology {
-        Topology { cpus, levels, capacities: Vec::new() }
+        Topology { cpus, levels, capacities: Vec::new(), frequencies: Vec::new() }
     }
 
     /// The same CPUs, worth so much: 1 to 1024 for each. The best of them counts as 1024.
@@ -74,6 +77,22 @@ impl Topology {
         let differ = capacities.iter().any(|capacity| u64::from(*capacity) < best);
         let capacities = capacities.into_iter().filter(|_| differ).map(of_best).collect();
         Topology { capacities, ..self }
+    }
+
+    /// The same with the frequencies of a smaller or larger machine of this make: its first CPUs, or all of
+    /// them again and again.
+    #[must_use]
+    pub fn with_frequencies_of(self, original: &Topology) -> Topology {
+        let again = |domain: &FrequencyDomain, first: usize| {
+            let cpus = domain.cpus.iter().map(|cpu| cpu.index() + first).filter(|cpu| *cpu < self.cpus);
+            let cpus = cpus.map(|cpu| CpuId(cpu as u16)).collect();
+            FrequencyDomain { cpus, levels: domain.levels.clone() }
+        };
+        let copies = (0..self.cpus).step_by(original.cpus.max(1));
+        let all =
+            copies.flat_map(|first| original.frequencies.iter().map(move |domain| again(domain, first)));
+        let frequencies = all.filter(|domain| !domain.cpus.is_empty()).collect();
+        Topology { frequencies, ..self }
     }
 
     /// What a CPU is worth, in 1024ths of the best one.

@@ -76,6 +76,13 @@ pub enum Event {
         /// Which tasks.
         whom: Throttled,
     },
+    /// A CPU runs at another frequency from now on.
+    Frequency {
+        /// The CPU.
+        cpu: CpuId,
+        /// In kHz.
+        khz: u32,
+    },
     /// A decision, and why it fell so.
     Decision {
         /// About whom.
@@ -142,6 +149,9 @@ reasons! {
     WakeLowestHere "wake_lowest_here"
         "The woken RT task stays: its last CPU is among those with the lowest priority.";
     WakeNoLower "wake_no_lower" "The woken RT task found no CPU with a lower priority and stays.";
+    WakeNoFit "wake_no_fit"
+        "The woken RT task stays on a CPU that is worth too little for it: no better one has a lower \
+         priority.";
     WakeRouted "wake_routed" "The woken RT task goes to a CPU with a lower priority.";
     WakeTargetRose "wake_target_rose" "The CPU found for the woken RT task had risen meanwhile; it stays.";
     WakeAffine "wake_affine" "The woken fair task is pulled to the waker's CPU.";
@@ -161,6 +171,9 @@ reasons! {
     WaSync "wa_sync" "The waker is about to sleep and alone on its CPU: the woken fair task takes its place.";
     WaWeight "wa_weight" "With the woken fair task, the waker's CPU has less load than the last one has now.";
     WaNo "wa_no" "Neither idleness nor load speaks for the waker's CPU; the last one it is.";
+    EnergyBest "energy_best" "The woken fair task goes to the CPU where it costs the least energy.";
+    EnergyPrevious "energy_previous"
+        "The woken fair task stays on its last CPU: nowhere does it cost less energy.";
     SisTarget "sis_target" "The CPU where the search for an idle one starts is idle.";
     SisPrev "sis_prev" "The woken fair task's last CPU is idle and shares cache.";
     SisKthread "sis_kthread" "A bound kernel thread, alone on its CPU, wakes the fair task where both ran.";
@@ -259,6 +272,8 @@ reasons! {
     LbBusy "lb_busy" "Balancing left things as they are: a busy CPU takes from overloaded groups only.";
     LbIdleEven "lb_idle_even" "Balancing left things as they are: the groups have about as many idle CPUs.";
     LbOneTask "lb_one_task" "Balancing left things as they are: the busiest group has one fair task.";
+    LbEnergy "lb_energy"
+        "Balancing left things as they are: tasks are placed by energy, and each CPU has enough for its own.";
     LbMove "lb_move" "Balancing found a group with more to do.";
     LbZero "lb_zero" "Balancing left things as they are: less than a task is too much there.";
     LbAllPinned "lb_all_pinned" "No task of the busiest CPU may come here; balancing tried the next.";

@@ -47,7 +47,9 @@ pub fn new_task<P: Platform>(k: &Scheduler<P>, new: NewTask) -> TaskId {
 /// Start of a fork by the executing CPU's running task; `child` has just been created ([`new_task`]).
 pub async fn sched_fork<P: Platform>(me: ThisCpu<'_, P>, child: TaskId) {
     let task = me.task(child);
-    task.se.eevdf.inherit(&me.task(me.curr()).se.eevdf);
+    let parent = me.task(me.curr());
+    task.se.eevdf.inherit(&parent.se.eevdf);
+    task.clamps.inherit(&parent.clamps);
     task.cpu.set(&Unseen, me.id);
     inherit_habits(me, task);
     match me.k.config.rules.fork_path.get() {

@@ -3,6 +3,7 @@
 use crate::dl::DlCpus;
 use crate::domains::{SchedDomain, Topology};
 use crate::fair::{FairRoot, Groups};
+use crate::frequency::Frequencies;
 use crate::mutex::MutexTable;
 use crate::partitions::{Division, Partitions};
 use crate::platform::{Access, Cost, Line, Platform};
@@ -38,6 +39,8 @@ pub struct Scheduler<P: Platform> {
     pub fair_root: FairRoot,
     /// Task groups.
     pub groups: Groups,
+    /// Frequencies at which CPUs can run, and run.
+    pub frequencies: Frequencies,
     /// Which CPUs their tasks may use.
     pub cpusets: Cpusets,
     /// Totals since the start.
@@ -127,6 +130,7 @@ impl<P: Platform> Scheduler<P> {
             dl_cpus: DlCpus::new(cpus),
             fair_root: FairRoot::new(&seen, &domains, &llc),
             groups: Groups::default(),
+            frequencies: Frequencies::of(topology),
             cpusets: Cpusets::default(),
             totals: Totals::default(),
             online: CpuMask::first_n(cpus),
@@ -181,6 +185,18 @@ impl<P: Platform> Scheduler<P> {
     #[inline]
     pub fn full_capacity(&self, cpu: CpuId) -> u64 {
         self.rq(cpu).published.pelt.capacity.full
+    }
+
+    /// The same at its present frequency.
+    #[inline]
+    pub fn present_capacity(&self, cpu: CpuId) -> u64 {
+        self.rq(cpu).published.pelt.capacity.speed.get()
+    }
+
+    /// Whether the time of averages is not that of tasks on some CPU: it goes as fast as the CPU works.
+    #[inline]
+    pub(crate) fn has_pelt_clocks(&self) -> bool {
+        self.fair_root.has_pelt_clocks
     }
 
     /// Whether tasks have to fit their CPUs, because these are not worth the same (deadline-groups C1).

@@ -1,6 +1,7 @@
 //! The only seam between the scheduler and the world: a clock, locks that take time, costs, interrupts,
 //! events.
 
+use crate::frequency::FrequencyDomain;
 use crate::{CpuId, Event, MutexId, Nanos, RootId, TaskId, ThisCpu};
 use core::future::Future;
 
@@ -86,6 +87,9 @@ pub trait Platform: Sized {
     /// Lets the timer of `cpu` for deadline entities fire at `at`, or not at all; [`crate::dl::dl_timer`] is
     /// to be called there then.
     fn set_dl_timer(&self, cpu: CpuId, at: Option<Nanos>);
+
+    /// The CPUs of a domain run at another of its levels from now on.
+    fn frequency_changes(&self, _me: ThisCpu<'_, Self>, _domain: &FrequencyDomain, _level: usize) {}
 
     /// Something happened that tracepoints and counters tell about. The platform may look at the tasks
     /// involved.

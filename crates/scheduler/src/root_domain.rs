@@ -33,6 +33,9 @@ pub struct RootDomain {
     pub dl: DlDomain,
     /// Some queue has had two tasks since the last balancing of all its CPUs found none.
     pub(crate) overload: Kept<bool>,
+    /// Some CPU had too little for what its fair tasks use when it was last looked at: they are not placed by
+    /// energy, and are balanced.
+    pub(crate) overutilised: Kept<bool>,
     /// Fair tasks that wait in a timeline: without any, a search for work is in vain.
     pub(crate) waiting: Kept<u32>,
 }
@@ -46,6 +49,7 @@ impl RootDomain {
             rt: RtDomain::new(id, span, cpus),
             dl: DlDomain::new(id, span, cpus),
             overload: Kept::default(),
+            overutilised: Kept::default(),
             waiting: Kept::default(),
         }
     }

@@ -13,6 +13,7 @@ use crate::rt::RtRq;
 use crate::shared::{Proof, Residence, RqLock, Shared, Wakefulness};
 use crate::stats::CpuCounts;
 use crate::stop::Stopper;
+use crate::uclamp::CpuClamps;
 use crate::{CpuId, GroupId, Nanos, Prio, Reason, TaskId, ThisCpu};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -118,6 +119,8 @@ pub struct Published {
     pub cpu_load: [Shared<u64, RqLock>; 5],
     /// Averages of what the fair tasks ask for and use, and what real-time ones leave of the CPU.
     pub pelt: QueuePelt,
+    /// Clamps of utilisation of its tasks.
+    pub clamps: CpuClamps,
     /// Floor of virtual time of the fair queue.
     pub min_vruntime: Shared<u64, RqLock>,
     /// When and for whom this CPU balances fair tasks.
@@ -209,6 +212,7 @@ impl RunQueue {
                 load: Shared::new(0),
                 cpu_load: Default::default(),
                 pelt: QueuePelt::of(capacity),
+                clamps: CpuClamps::default(),
                 min_vruntime: Shared::new(CfsRq::INITIAL_MIN_VRUNTIME),
                 balance: CpuBalance::default(),
                 left_out: Shared::default(),

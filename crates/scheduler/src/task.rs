@@ -8,6 +8,7 @@ use crate::mutex::PiState;
 use crate::rt::RtEntity;
 use crate::shared::{Kept, PiAndRqLock, Proof, Residence, RqLock, Shared, Unseen, Wakefulness};
 use crate::stats::TaskStats;
+use crate::uclamp::TaskClamps;
 use crate::{CpuId, CpuMask, GroupId, Nanos, Nice, Pid, Policy, Prio, TaskId};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -79,6 +80,8 @@ pub struct Task {
     pub pi: PiState,
     /// Deadline class fields, under the run-queue lock.
     pub dl: DlOfTask,
+    /// Clamps of utilisation, under the run-queue lock.
+    pub clamps: TaskClamps,
 }
 
 impl Task {
@@ -102,6 +105,7 @@ impl Task {
         self.se.reset(policy.weight(nice));
         self.pi.reset();
         self.stats.reset();
+        self.clamps.reset();
     }
 
     /// Sets the effective priority and the class that goes with it.

@@ -35,6 +35,7 @@ pub mod comparison;
 mod cpus;
 mod experiment_text;
 mod figures;
+mod frequency;
 mod groups;
 mod histogram;
 mod ids;
@@ -64,6 +65,7 @@ pub use experiment_text::{
     RedrawText, RtAppDialect, Stretch, WakeupCosts,
 };
 pub use figures::{Field, Figure, Fold, Row};
+pub use frequency::{CpuFrequency, FrequencyResult};
 pub use groups::{GroupLimit, GroupResult, GroupStat, GroupText, MemberText, PartitionResult};
 pub use histogram::{Histogram, Precision};
 pub use ids::{CpuId, Nanos, Pid, Prio};

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::why::LateBy;
 use crate::{
-    CpuResult, ExperimentText, GroupResult, LoadResult, PartitionResult, ReplayFidelity, RunSchema,
-    TaskResult, Totals, json,
+    CpuResult, ExperimentText, FrequencyResult, GroupResult, LoadResult, PartitionResult, ReplayFidelity,
+    RunSchema, TaskResult, Totals, json,
 };
 
 /// The result of one run, from `schedlab run --format json`.
@@ -46,6 +46,10 @@ pub struct RunResult {
     /// another by themselves. Absent where it is in one piece.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub partitions: Vec<PartitionResult>,
+    /// How fast CPUs ran that have several frequencies, and what that took, of the whole run; absent where
+    /// none has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frequency: Option<FrequencyResult>,
     /// Sums over the whole machine.
     pub totals: Totals,
     /// What the loads themselves report, in the order in which they were given.

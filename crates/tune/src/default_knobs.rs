@@ -15,6 +15,15 @@ const FACTORS: [(i64, i64); 4] = [(1, 4), (1, 2), (2, 1), (4, 1)];
 /// others (fair-class 3, 4.1).
 const NOT_WRITTEN: [&str; 4] = ["hz", "nr_cpus", "sched_scaling_cpus_max", "sched_nr_latency"];
 
+/// Tunables that matter only where CPUs are not worth the same, or change their frequency: who tunes such a
+/// machine names them (deadline-groups B11, C2).
+const OF_UNEQUAL_CPUS: [&str; 4] = [
+    "sched_util_clamp_min",
+    "sched_util_clamp_max",
+    "sched_util_clamp_min_rt_default",
+    "schedutil_rate_limit_us",
+];
+
 /// Features that release kernels have from a release on, or before one, where the registry does not say so,
 /// because patched kernels had them as well: fair-class 9 for those that are gone (2.6.32 has them, 2.6.35
 /// has not), fair-placement 8.3 for ATTACH_AGE_LOAD, which came with the load tracking of 4.3, rt-class 0.4
@@ -89,7 +98,8 @@ fn is_released(feature: Feature, release: Release) -> bool {
 }
 
 fn is_written(tunable: &str, release: Release) -> bool {
-    !NOT_WRITTEN.contains(&tunable) && (tunable != "sched_compat_yield" || release < WITHOUT_COMPAT_YIELD)
+    ![&NOT_WRITTEN[..], &OF_UNEQUAL_CPUS].concat().contains(&tunable)
+        && (tunable != "sched_compat_yield" || release < WITHOUT_COMPAT_YIELD)
 }
 
 /// Values around the one that it has.

@@ -138,6 +138,7 @@ impl Names {
                 return None;
             }
             LogEvent::CpusAllowed { .. } | LogEvent::SlowedBySibling { .. } => return None,
+            LogEvent::CpuFrequency { .. } => return None,
         })
     }
 

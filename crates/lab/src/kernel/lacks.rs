@@ -12,6 +12,12 @@ const FIRST_LAZY: Release = Release::new(6, 13, 0);
 const FIRST_WITHOUT_NONE: Release = Release::new(7, 0, 0);
 /// The first release that measures the time of interrupts (fair-placement 1.9).
 const FIRST_IRQ_ACCOUNTING: Release = Release::new(2, 6, 37);
+/// The first release with clamps of utilisation, and with a sysctl for those of real-time tasks
+/// (deadline-groups 0.2, B11 [R]).
+const FIRST_CLAMPS: Release = Release::new(5, 3, 0);
+/// The first release with schedutil (deadline-groups 0.4).
+const FIRST_SCHEDUTIL: Release = Release::new(4, 7, 0);
+const FIRST_RT_CLAMP: Release = Release::new(5, 8, 0);
 
 /// Refuses changes of what this kernel, which begins as `config`, has not got.
 pub(super) fn check(named: &NamedKernel, changes: &[Change], config: &Config) -> Result<(), KernelError> {
@@ -22,7 +28,8 @@ pub(super) fn check(named: &NamedKernel, changes: &[Change], config: &Config) ->
             let why = foreign(setting, config)
                 .or_else(|| outlived(setting, named, config))
                 .or_else(|| model_not_offered(setting, named))
-                .or_else(|| measures_no_interrupts(setting, named));
+                .or_else(|| measures_no_interrupts(setting, named))
+                .or_else(|| came_later(setting, named));
             if let Some(why) = why {
                 let (setting, kernel) = (written.to_owned(), named.asked.clone());
                 return Err(SettingError::NotInKernel { setting, kernel, why }.into());
@@ -81,6 +88,19 @@ fn measures_no_interrupts(setting: &str, named: &NamedKernel) -> Option<String> 
     (setting == "irq_accounting=on" && is_older).then(|| "it exists since 2.6.37".to_owned())
 }
 
+/// Why a kernel has not got a sysctl of clamps of utilisation, or schedutil, if that is so.
+fn came_later(setting: &str, named: &NamedKernel) -> Option<String> {
+    let name = setting.split_once('=').map_or(setting, |(name, _)| name);
+    let since = match name.strip_prefix("kernel.").unwrap_or(name) {
+        "sched_util_clamp_min" | "sched_util_clamp_max" => FIRST_CLAMPS,
+        "sched_util_clamp_min_rt_default" => FIRST_RT_CLAMP,
+        "schedutil_rate_limit_us" => FIRST_SCHEDUTIL,
+        _ if setting == "governor=schedutil" => FIRST_SCHEDUTIL,
+        _ => return None,
+    };
+    (named.nearest_release() < since).then(|| format!("it exists since {since}"))
+}
+
 /// What decides which preemption models a kernel has.
 struct Offers {
     release: Release,
@@ -121,6 +141,16 @@ mod tests {
         assert!(said("2.6.36", &["irq_accounting=on"]).contains("since 2.6.37"));
         assert_eq!(said("2.6.36", &["irq_accounting=off"]), "");
         assert_eq!(said("2.6.37", &["irq_accounting=on"]), "");
+    }
+
+    /// deadline-groups B11.
+    #[test]
+    fn clamps_came_with_5_3_and_schedutil_with_4_7() {
+        assert!(said("4.19", &["sched_util_clamp_min=20"]).contains("it exists since 5.3"));
+        assert!(said("5.4", &["kernel.sched_util_clamp_min_rt_default=0"]).contains("since 5.8"));
+        assert_eq!(said("5.4", &["sched_util_clamp_max=512"]), "");
+        assert!(said("4.4", &["governor=schedutil"]).contains("since 4.7"));
+        assert_eq!(said("4.19", &["governor=schedutil", "schedutil_rate_limit_us=500"]), "");
     }
 
     /// eevdf-class 0.3 and 5.1, deadline-groups 0.2: none, voluntary and full; lazy from 6.13; from 7.0 only

@@ -143,8 +143,8 @@ pub(super) const LIMITS: &[Limit] = &[
         effect: Effect::Large,
         missing: "The control groups of a recording that does not tell them, as none but those of schedlab \
                   record do: its tasks compete in one flat group, and no limit stops them, unless group and in \
-                  say which there were. Of groups that are there: the cpusets of a recording, clamps of \
-                  utilisation, groups of real-time tasks, moves from group to group during a run. Of cpusets: \
+                  say which there were. Of groups that are there: the cpusets and clamps of utilisation of a \
+                  recording, groups of real-time tasks, moves from group to group during a run. Of cpusets: \
                   changes during a run, cpuset.cpus.exclusive and remote partitions (6.7 on), \
                   sched_load_balance of version 1.",
         changes: "Shares between containers or services that a recording had, and every delay that a limit \
@@ -167,8 +167,10 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "frequency",
         effect: Effect::Large,
-        missing: "CPU frequencies that change (cpufreq, turbo): a CPU has the fixed speed that its machine \
-                  file says. What busy hardware threads take from each other is one factor, of files that say \
+        missing: "Frequencies that the hardware chooses (turbo, intel_pstate, heat), and governors but \
+                  performance and schedutil (rule governor), which needs a machine file with frequencies \
+                  (phone). Of schedutil: the boost after waits for devices (iowait), the time that a change and \
+                  its thread take, and that it keeps the frequency of a CPU that has not idled. What busy hardware threads take from each other is one factor, of files that say \
                   one (laptop's 62 %, calibrated ones), whatever they execute, and nothing while the sibling \
                   polls; tasks of a recording keep their recorded CPU times beside any sibling.",
         changes: "Run times on laptops, and of pairs of threads that are both memory-bound (0.7 to 0.8 in \
@@ -340,14 +342,15 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "asymmetric",
         effect: Effect::Medium,
-        missing: "Of CPUs that are not worth the same: energy-aware placement, clamps of utilisation (uclamp), \
-                  asymmetric packing (ITMT), and that real-time tasks look for a CPU that is worth enough. Fair \
-                  and deadline tasks do (rule unequal_cpus), from 5.10 on; how 4.9 to 5.9 placed them is \
-                  not modelled, nor that averages before 5.0 were scaled and not slowed.",
-        changes: "Phones that save energy put light tasks on small CPUs, which here stay where they were; \
-                  real-time tasks may run on a small CPU beside an idle large one; hybrid laptops up to 6.11 \
-                  prefer their large CPUs by packing. Tasks of a recording run at full speed on every CPU. \
-                  rt-app files with util_min or util_max are refused. Not measured.",
+        missing: "Of CPUs that are not worth the same: asymmetric packing (ITMT) and pressure by heat. Tasks \
+                  look for a CPU that they fit (rules unequal_cpus, uclamp and rt_fit), from 5.10 on, and go \
+                  where they cost the least energy (energy_aware), with a machine file that says what CPUs take \
+                  (phone) and governor=schedutil; how 4.9 to 5.9 placed fair ones is not modelled, nor that \
+                  averages before 5.0 were scaled and not slowed. Of energy: idle states, caches and memory. Of clamps of utilisation (uclamp): those of a recording's tasks, and changes by a task \
+                  of another one's.",
+        changes: "Hybrid laptops up to 6.11 prefer their large CPUs by packing; a phone that is warm has less of \
+                  its large CPUs. Tasks of a recording run at full speed \
+                  on every CPU. Not measured.",
         profiles: SINCE_4_19,
         source: "deadline-groups C1, C4, B11",
     },
@@ -439,7 +442,9 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "Signals, ptrace, CPU hotplug, core scheduling, pressure (PSI), yield_to, RLIMIT_RTTIME; and the \
                   push that follows up to 6.2 where a real-time task is woken that was preempted as it was about \
                   to sleep.",
-        changes: "Programs that use them.",
+        changes: "Programs that use them. Pressure is computed from waiting tasks and decides nothing: the waiting \
+                  times that results have of each task tell what it would, but not per group, nor as averages of \
+                  10 s and more.",
         profiles: ALL,
         source: "read in Linux 6.1.192",
     },

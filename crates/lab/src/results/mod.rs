@@ -9,11 +9,11 @@ use crate::LoadSpec;
 use crate::experiment::Experiment;
 use crate::groups;
 pub(crate) use log_head::log_head;
-use machine::{CountedFrom, DecisionCount, Outcome, Situation, TaskOutcome, WakePaths};
+use machine::{CountedFrom, DecisionCount, Origin, Outcome, Situation, TaskOutcome, WakePaths};
 use scheduler::{Nanos, Pid};
 use schema::{
-    CpuResult, Dump, Engine, Kernel, LoadResult, LogRecord, Machine, RecordedPath, RunResult, RunSchema,
-    Totals, Window,
+    CpuFrequency, CpuResult, Dump, Engine, FrequencyResult, Kernel, LoadResult, LogRecord, Machine,
+    RecordedPath, RunResult, RunSchema, Totals, Window,
 };
 use std::collections::BTreeMap;
 use workload::load::BuiltLoad;
@@ -69,6 +69,7 @@ pub(crate) fn assemble(parts: &Parts<'_>) -> RunResult {
         cpus: figures.cpus.to_vec(),
         groups: groups::results(&outcome.groups, &outcome.tasks),
         partitions: groups::partitions(&outcome.partitions, &outcome.groups),
+        frequency: frequency(experiment, &outcome.frequencies),
         totals: *figures.totals,
         loads: loads(parts),
         replay,
@@ -99,6 +100,23 @@ fn machine(experiment: &Experiment) -> Machine {
         cpus: u32::try_from(spec.cpus()).unwrap_or(u32::MAX),
         recorded_paths: experiment.recorded_paths().map(recorded_paths).unwrap_or_default(),
     }
+}
+
+/// How fast CPUs ran, with the origins of their frequencies; `None` where all have a fixed one.
+fn frequency(experiment: &Experiment, cpus: &[CpuFrequency]) -> Option<FrequencyResult> {
+    if cpus.is_empty() {
+        return None;
+    }
+    let of_frequencies = |origin: &&Origin| origin.field.starts_with("frequency.");
+    let mut origins = Vec::new();
+    for origin in experiment.machine.spec().origins.iter().filter(of_frequencies) {
+        let text = format!("{}: {}", origin.kind.name(), origin.text);
+        if !origins.contains(&text) {
+            origins.push(text);
+        }
+    }
+    let energy_uj = cpus.iter().map(|cpu| cpu.energy_uj).sum();
+    Some(FrequencyResult { cpus: cpus.to_vec(), energy_uj, origins })
 }
 
 fn recorded_paths(paths: &WakePaths) -> Vec<RecordedPath> {

@@ -231,7 +231,7 @@ fn as_params(spec: &GroupSpec, seed: u64, number: u64) -> GroupParams {
         let offset = Nanos(Rng::keyed(seed, Purpose::Group, number).below(period.0));
         QuotaParams { quota, period, burst, offset }
     });
-    GroupParams { parent: spec.parent, shares: spec.shares, idle: spec.idle, quota }
+    GroupParams { parent: spec.parent, shares: spec.shares, idle: spec.idle, quota, clamps: spec.clamps }
 }
 
 /// So long a log goes on for those who are on their way out as the run ends: even among a hundred others they
@@ -353,6 +353,7 @@ impl Sim {
             groups: view.group_outcomes(&self.groups, end),
             partitions: self.partitions.clone(),
             cpus: view.cpu_results(end),
+            frequencies: self.hw().energy.results(end),
             totals,
             decisions: view.decisions().filter(|d| d.count > 0).collect(),
             stalled: view.stalled(end, &self.surroundings.outside),

@@ -9,6 +9,7 @@ mod layout;
 mod noise;
 mod origin;
 mod parse;
+mod parse_frequency;
 mod parse_kernel;
 mod parse_noise;
 mod parse_speed;
@@ -132,7 +133,7 @@ impl MachineSpec {
         }
         let (topology, layout) = self.layout.resized(&self.topology, n);
         let speeds = self.speeds.resized(n);
-        let topology = topology.with_capacities(speeds.capacities());
+        let topology = topology.with_capacities(speeds.capacities()).with_frequencies_of(&self.topology);
         Ok(MachineSpec { topology, layout, speeds, ..self.clone() })
     }
 }

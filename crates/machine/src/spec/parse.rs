@@ -5,6 +5,7 @@ use super::costs::{ByDistance, Costs, Distance};
 use super::error::SpecError;
 use super::idle::read_idle_monitor;
 use super::origin::{Origin, OriginKind};
+use super::parse_frequency::read_frequency;
 use super::parse_kernel::read_kernel;
 use super::parse_noise::read_noise;
 use super::parse_speed::read_speed;
@@ -36,6 +37,7 @@ fn read_machine(root: Field<'_>) -> Result<MachineSpec, SpecError> {
         "cache",
         "cold",
         "speed",
+        "frequency",
         "kernel",
         "noise",
     ])?;
@@ -54,7 +56,10 @@ fn read_machine(root: Field<'_>) -> Result<MachineSpec, SpecError> {
     let cold = root.optional("cold").map(|c| read_cold(&c, &mut origins)).transpose()?;
     let speeds = root.optional("speed").map(|s| read_speed(&s, &topology, &mut origins)).transpose()?;
     let speeds = speeds.unwrap_or_default();
-    let topology = topology.with_capacities(speeds.capacities());
+    let mut topology = topology.with_capacities(speeds.capacities());
+    if let Some(field) = root.optional("frequency") {
+        topology.frequencies = read_frequency(&field, topology.cpus, &speeds, &mut origins)?;
+    }
     let stretches = root.optional("kernel").map(|k| read_kernel(&k, &mut origins)).transpose()?;
     let noise = root.optional("noise").map(|n| read_noise(&n, &mut origins)).transpose()?;
     Ok(MachineSpec {

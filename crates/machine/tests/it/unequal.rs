@@ -1,9 +1,11 @@
 //! CPUs that are not worth the same (deadline-groups C).
 
 use crate::engine::{Clock, ms, script};
-use machine::{CpuSpeed, Machine, MachineSpec, Outcome, RunOptions, Setup, Step, TaskSpec, Tracing};
+use machine::{
+    CpuSpeed, GroupSpec, Machine, MachineSpec, Outcome, RunOptions, Setup, Step, TaskSpec, Tracing,
+};
 use scheduler::registry::Config;
-use scheduler::{CpuId, CpuMask, Nanos, Topology};
+use scheduler::{ClampRequest, Clamps, CpuId, CpuMask, Nanos, Policy, RtPriority, Topology};
 
 /// CPUs of one cache, worth so much each.
 fn cpus(capacities: &[u16]) -> MachineSpec {
@@ -80,6 +82,72 @@ fn wakeups_look_for_a_cpu_that_the_task_fits() {
     assert!(large[0] <= 60 && large[1] >= 290, "{large:?}");
     let ignored = time_on(8, "ignored");
     assert!(ignored[0] > 700 && ignored[1] == 0, "{ignored:?}");
+}
+
+/// Where a task of 1 ms in 10, which asks for clamps, spends its time, in ms; and of a group with clamps.
+fn time_of(request: Option<ClampRequest>, group: Clamps, rule: &str) -> [u64; 2] {
+    let mut setup = Setup::new(2);
+    let group = setup.group(GroupSpec { clamps: group, ..GroupSpec::new("g") });
+    let rounds = (0..40).flat_map(|_| [Step::Compute(ms(1)), Step::SleepFor(ms(9))]);
+    let (task, _) = fair(None, request.map(Step::SetClamps).into_iter().chain(rounds));
+    setup.spawn(Nanos::ZERO, TaskSpec { group: Some(group), ..task });
+    let config = Config::of_profile("6.18").expect("a profile");
+    config.set(rule).expect("a rule");
+    let options = RunOptions { check: true, ..RunOptions::default() };
+    let machine = Machine::new(cpus(&[446, 1024]), config, setup, options).expect("a machine");
+    let outcome = machine.run().expect("it runs");
+    let busy = |cpu: &schema::CpuResult| (outcome.simulated.0 - cpu.idle_ns) / 1_000_000;
+    [busy(&outcome.cpus[0]), busy(&outcome.cpus[1])]
+}
+
+/// B11: a light task that asks for more than the small CPU is worth runs on the large one, by itself or by
+/// its group; its system may have the last word.
+#[test]
+fn clamps_send_a_light_task_to_the_large_cpu() {
+    let asks = |min| Some(ClampRequest { min: Some(min), max: None });
+    let on_small = |[small, large]: [u64; 2]| small > 80 && large < 5;
+    let on_large = |[small, large]: [u64; 2]| small < 5 && large > 35;
+    let more = Clamps { min: 600, max: 1024 };
+    assert!(on_small(time_of(None, Clamps::NONE, "uclamp=fits")));
+    assert!(on_large(time_of(asks(600), Clamps::NONE, "uclamp=fits")));
+    assert!(on_large(time_of(None, more, "uclamp=margin")));
+    assert!(on_small(time_of(None, more, "uclamp=off")));
+    assert!(on_small(time_of(asks(600), Clamps::NONE, "sched_util_clamp_min=0")));
+}
+
+/// A kernel without clamps refuses them, and every kernel those of which the lower one is the higher.
+#[test]
+fn clamps_that_a_kernel_does_not_take_end_the_run() {
+    let said = |request, rule: &str| {
+        let mut setup = Setup::new(2);
+        setup.spawn(Nanos::ZERO, fair(None, [Step::SetClamps(request)]).0);
+        let config = Config::of_profile("6.18").expect("a profile");
+        config.set(rule).expect("a rule");
+        let machine = Machine::new(cpus(&[446, 1024]), config, setup, RunOptions::default());
+        machine.expect("a machine").run().expect_err("refused").to_string()
+    };
+    let request = ClampRequest { min: Some(9), max: None };
+    assert!(said(request, "uclamp=off").contains("this kernel has none"));
+    assert!(said(ClampRequest { max: Some(8), ..request }, "uclamp=fits").contains("EINVAL"));
+}
+
+/// C1: a real-time task that wakes on the small CPU goes to the large one, which is worth its lower clamp.
+#[test]
+fn real_time_tasks_run_on_the_large_cpu() {
+    let busy = |rule: &str| {
+        let rounds = (0..20).flat_map(|_| [Step::Compute(ms(1)), Step::SleepFor(ms(9))]);
+        let (task, _) = fair(None, rounds);
+        let policy = Policy::Fifo(RtPriority::new(5).expect("1 to 99"));
+        let mut setup = Setup::new(2);
+        setup.spawn(Nanos::ZERO, TaskSpec { policy, ..task });
+        let config = Config::of_profile("6.18").expect("a profile");
+        config.set(rule).expect("a rule");
+        let options = RunOptions { check: true, ..RunOptions::default() };
+        let machine = Machine::new(cpus(&[446, 1024]), config, setup, options).expect("a machine");
+        let outcome = machine.run().expect("it runs");
+        (outcome.simulated.0 - outcome.cpus[1].idle_ns) / 1_000_000
+    };
+    assert_eq!((busy("rt_fit=fit"), busy("rt_fit=ignored")), (20, 0));
 }
 
 /// CF3: CPUs that are all told to be worth the same make the run that they make untold, byte for byte.

@@ -135,11 +135,12 @@ const INHERITS: &str = r#"{
 }"#;
 
 /// Runs whose logs have every kind of event.
-const LOGGED: [&[&str]; 5] = [
+const LOGGED: [&[&str]; 6] = [
     &["rt-migrate -i 1", "make -j2 2", "oltp --clients 1 --time 5ms", "--set", "1ms:NO_RT_PUSH_IPI"],
     &["crates/trace/tests/fixtures/mix-rr.dat", "--for", "300ms"],
     &[INHERITANCE, "--for", "10ms"],
     &["ipi_storm -t 1", "--for", "3ms"],
+    &["hog", "--machine", "phone", "--set", "governor=schedutil", "--for", "50ms"],
     &["hog -n 3", "--group", "web=cpu.max:5000/20000", "--in", "web=hog", "--for", "50ms"],
 ];
 

@@ -1,6 +1,6 @@
 //! Load tracking and balancing agree with themselves: fair-placement I1 to I3, I5, I6, I13, I17, I18 and
-//! I23; deadline-groups CF4, as far as it can be seen at any moment: where the task may run can have changed
-//! since it was noted.
+//! I23; deadline-groups CF6, and CF4 as far as it can be seen at any moment: where the task may run can have
+//! changed since it was noted.
 
 use super::{Findings, Moment, Queue};
 use crate::Class;
@@ -34,6 +34,13 @@ pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found
     found.expect("deadline-groups CF4", !looks_in_vain, || {
         format!("CPU {} is worth {full}, no CPU more, and its task looks for a better one", rq.cpu)
     });
+    if let Some(running) = moment.k.frequencies.domain_of(rq.cpu) {
+        let (speed, right) =
+            (pelt.capacity.speed.get(), running.domain.part_at(running.level(), full).max(1));
+        found.expect("deadline-groups CF6", speed == right, || {
+            format!("CPU {} counts as worth {speed}, at its frequency it is {right}", rq.cpu)
+        });
+    }
     for domain in moment.k.domains(rq.cpu) {
         let interval = domain.balance.balance_interval_ms.get();
         found.expect("fair-placement I13", interval <= LONGEST_INTERVAL_MS, || {
@@ -47,9 +54,10 @@ pub(super) fn tasks<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     let k = moment.k;
     for queue in moment.queues() {
         let of_this_cpu = |p: &TaskId| k.task(*p).cpu.get() == queue.rq.cpu;
-        let (mut estimated, mut queued_load) = (0, 0);
+        let (mut estimated, mut queued_load, mut clamped) = (0, 0, 0);
         for p in moment.tasks().filter(of_this_cpu) {
             let task = k.task(p);
+            clamped += u32::from(task.clamps.counted.get().is_some());
             if task.is_in_queue() {
                 estimated += task.se.pelt.estimate.counted_in_queue();
                 queued_load += task.se.pelt.counted_load();
@@ -59,6 +67,10 @@ pub(super) fn tasks<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
         let has = queue.published.pelt.estimated.get();
         found.expect("fair-placement I5", has == estimated, || {
             format!("CPU {}: estimates add up to {has}, those of its tasks to {estimated}", queue.rq.cpu)
+        });
+        let has = queue.published.clamps.tasks();
+        found.expect("deadline-groups CF6", has == clamped, || {
+            format!("CPU {}: the clamps of {has} tasks count, {clamped} are there", queue.rq.cpu)
         });
         let has = queue.published.pelt.queued_load.get();
         found.expect("fair-placement I23", has == queued_load, || {

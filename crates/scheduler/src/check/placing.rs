@@ -1,9 +1,10 @@
 //! Choosing a CPU for fair tasks and balancing them keep to their rules: fair-placement I7, I9 to I12, I14,
-//! I20 and I21.
+//! I20 and I21; deadline-groups CF2.
 //!
 //! Why the others are for unit tests: fair-placement 6.1.
 
 use super::{Findings, Moment};
+use crate::fair::finds_what_it_uses;
 use crate::platform::Platform;
 use crate::registry::{DoubleLock, Lb, LbActive};
 use crate::{CpuId, Event, Reason, Scheduler, TaskId, ThisCpu};
@@ -32,6 +33,8 @@ struct Course {
     asked: bool,
     /// It found an idle CPU for it.
     found_idle: bool,
+    /// It found one where that task costs less energy.
+    by_energy: bool,
     /// Tasks that it pulled since it began to idle.
     pulled: u32,
     /// It has begun to idle since the last look.
@@ -79,7 +82,8 @@ impl Placing {
         let own = &mut self.cpus[me.id.index()];
         match event {
             Event::Waking { task, .. } => {
-                *own = Course { wakes: task, asked: false, found_idle: false, ..own.clone() };
+                let course = own.clone();
+                *own = Course { wakes: task, asked: false, found_idle: false, by_energy: false, ..course };
             }
             Event::Wakeup { task, .. } => {
                 own.found_idle = false;
@@ -96,13 +100,21 @@ impl Placing {
                 found.expect("fair-placement I7", !searched || is_usable_for(me, dest, orig), || {
                     format!("{task:?} is woken on CPU {dest}, which is not idle, or far from its last one")
                 });
+                let by_energy = core::mem::take(&mut own.by_energy) && own.wakes == task;
+                let fits = |cpu| finds_what_it_uses(me, task, cpu);
+                let is_right = me.task(task).may_run_on(dest) && (fits(dest) || !fits(orig));
+                found.expect("deadline-groups CF2", !by_energy || is_right, || {
+                    format!(
+                        "{task:?} goes from {orig} to {dest} for less energy, and may not, or does not fit"
+                    )
+                });
                 found.expect("fair-placement I20", !self.listed.contains(&task), || {
                     format!("{task:?} goes from {orig} to {dest}, although {orig} was to wake it itself")
                 });
             }
             Event::Decision { task, reason } => self.decision(me, task, reason, found),
             Event::WakeupNew { .. } | Event::PiSetprio { .. } => {}
-            Event::ThrottleBegins { .. } | Event::ThrottleEnds { .. } => {}
+            Event::ThrottleBegins { .. } | Event::ThrottleEnds { .. } | Event::Frequency { .. } => {}
         }
     }
 
@@ -117,6 +129,7 @@ impl Placing {
                 });
             }
             Reason::SisRecent | Reason::SisSmt | Reason::SisCore | Reason::SisCpu => own.found_idle = true,
+            Reason::EnergyBest => own.by_energy = true,
             // What was found is not allowed (`recent_used=overwritten`): it wakes somewhere else.
             Reason::WakeFallback => own.found_idle = false,
             Reason::WakeOnCpuList => self.listed.push(p),

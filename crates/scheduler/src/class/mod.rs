@@ -11,6 +11,7 @@
 //! - `balance`: pre_schedule, post_schedule, task_woken.
 //! - `change`: switched_from, switched_to, prio_changed, set_cpus_allowed.
 //! - `fork`: task_fork. `tick`: task_tick, and HRTICK's timer.
+//! - `used`: what the tasks of all classes use of a CPU.
 //! - `every`: what a class learns of tasks that another one serves, and balancing by the clock.
 //!
 //! A new class is a folder beside `dl/`, `rt/` and `fair/`, a variant here at its place in the order, and the
@@ -25,6 +26,7 @@ mod preempt;
 mod queue;
 mod select;
 mod tick;
+mod used;
 
 pub(crate) use crate::fair::parks_on_return;
 pub(crate) use balance::{post_schedule, pre_schedule, task_woken};
@@ -41,6 +43,7 @@ pub(crate) use queue::{
 };
 pub(crate) use select::SelectFor;
 pub(crate) use tick::{interrupted, pelt_clock_advances, task_tick, turn_begins, turn_ends};
+pub(crate) use used::{Used, used};
 
 use crate::Prio;
 

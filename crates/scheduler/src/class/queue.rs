@@ -8,7 +8,7 @@ use crate::rq::RqGuard;
 use crate::shared::{Proof, Residence};
 use crate::stats::{add, bump};
 use crate::task::Task;
-use crate::{CpuId, Event, TaskId, TaskState, ThisCpu, dl, fair, rt, stop};
+use crate::{CpuId, Event, TaskId, TaskState, ThisCpu, dl, fair, frequency, rt, stop, uclamp};
 
 /// Why a task enters a run queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,6 +85,7 @@ pub(crate) fn activate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kin
         count_runnable(rq);
     }
     fair::update_avg_idle(rq, kind);
+    uclamp::comes(rq, p);
     match task.class.get() {
         Class::Stop => stop::enqueue_task(rq),
         Class::Deadline => dl::enqueue_task(rq, p, kind),
@@ -92,6 +93,7 @@ pub(crate) fn activate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kin
         Class::Fair => fair::enqueue_task(rq, p, kind),
         Class::Idle => unreachable!("the idle task is never queued"),
     }
+    frequency::utilisation_changed(rq);
 }
 
 /// Takes a task off its queue; one that blocks may stay for a while.
@@ -99,6 +101,7 @@ pub(crate) fn deactivate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, k
     rq.charge(Cost::Dequeue);
     let task = rq.me.task(p);
     debug_assert!(task.on_rq.get());
+    uclamp::goes(rq, p);
     let dequeued = match task.class.get() {
         Class::Stop => {
             stop::dequeue_task(rq);
@@ -115,6 +118,7 @@ pub(crate) fn deactivate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, k
         Class::Fair => fair::dequeue_task(rq, p, kind),
         Class::Idle => unreachable!("the idle task is never queued"),
     };
+    frequency::utilisation_changed(rq);
     if dequeued == Dequeued::Delayed {
         return;
     }
@@ -267,6 +271,7 @@ pub(crate) fn requeue_delayed<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     let task = rq.me.task(p);
     if task.se.eevdf.sched_delayed.get() {
         fair::requeue_delayed_entity(rq, p);
+        uclamp::comes(rq, p);
         if rq.curr != p {
             task.stats.wait_start(rq.clock);
         }

@@ -3,7 +3,7 @@
 use super::Class;
 use crate::platform::Platform;
 use crate::rq::RqGuard;
-use crate::{Nanos, TaskId, dl, fair, rt};
+use crate::{Nanos, TaskId, dl, fair, frequency, rt};
 
 /// Accounts the running task, and asks for a reschedule if its turn is over.
 pub(crate) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>) {
@@ -20,6 +20,7 @@ pub(crate) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>) {
         Class::Fair => fair::task_tick(rq, curr),
         Class::Stop | Class::Idle => {}
     }
+    frequency::utilisation_changed(rq);
 }
 
 /// Interrupts took so much of the time up to the queue's clock (fair-placement 1.9).

@@ -17,8 +17,10 @@ pub(super) fn charged<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, e: &DlEntity,
     let reclaims = e.params().is_some_and(|params| params.reclaims());
     let rule = me.k.config.rules.dl_grub.get();
     if !reclaims || rule == DlGrub::Off {
-        // On a CPU that is worth less a budget, which is of the best one, lasts longer.
-        let rate = if me.k.tasks_must_fit() { me.k.full_capacity(cpu) } else { FULL_CAPACITY };
+        // On a CPU that is worth less, or runs at a lower frequency, a budget, which is of the best one,
+        // lasts longer.
+        let goes_by_capacity = me.k.tasks_must_fit() || me.k.frequencies.are_known();
+        let rate = if goes_by_capacity { me.k.present_capacity(cpu) } else { FULL_CAPACITY };
         return (delta.0 * rate / FULL_CAPACITY) as i64;
     }
     let limit = Limit::of(me);

@@ -68,6 +68,7 @@ mod tree;
 
 pub use admission::{NotAdmitted, fits, may_take_affinity};
 pub use entity::{DlCpus, DlDomain, DlEntity, DlOfTask, DlRq};
+pub(crate) use params::BW_SHIFT;
 pub use params::{DlParams, DlParamsError, ratio};
 pub use server::Server;
 pub use timer::dl_timer;

@@ -7,7 +7,7 @@ use crate::Nanos;
 use core::fmt;
 
 /// Fixed point of bandwidths: 1.0 is 2^20 (deadline-groups 0.4).
-pub(super) const BW_SHIFT: u32 = 20;
+pub(crate) const BW_SHIFT: u32 = 20;
 
 /// The shortest run time.
 const RUNTIME_MIN: Nanos = Nanos(1 << 10);

@@ -26,6 +26,7 @@
 //!   other without a lock (`cfs/floor`). Virtual times wrap around: [`lag`] alone compares them.
 //! - `hierarchy`: task groups. A group's queue is one like the CPU's own, and what stands for the group
 //!   competes in its parent's.
+//! - `overutilised`: whether tasks are placed by energy (`select/energy`), and left where they are.
 //! - `select` and `balance`: on which CPU. They count tasks and load, and ask the discipline for little:
 //!   whether a task is a warm buddy, and whether it owes service to the others.
 //! - `pelt`: what tasks have asked for and used of a CPU lately. Choosing a CPU and balancing read it where
@@ -99,6 +100,7 @@ mod eevdf;
 mod group;
 pub(crate) mod hierarchy;
 mod hrtick;
+mod overutilised;
 pub(crate) mod pelt;
 mod queue;
 mod scale;
@@ -137,6 +139,7 @@ pub(crate) use hierarchy::Living;
 pub(crate) use hierarchy::bandwidth::{GroupTimer, comes_to_compete, group_timer, is_hidden, park, parked};
 pub use hierarchy::bandwidth::{parks_on_return, set_limit, unthrottle_called};
 pub(crate) use hrtick::{hrtick, hrtick_clear, hrtick_start};
+pub(crate) use overutilised::finds_what_it_uses;
 pub(crate) use queue::{
     Dequeued, check_preempt_wakeup, choose, dequeue_task, enqueue_task, pick_next_task, put_prev_task,
     set_next_task, task_tick,

@@ -202,6 +202,10 @@ table! {
     pelt_lag: PeltLag,
     cpu_capacity: CpuCapacity,
     unequal_cpus: UnequalCpus,
+    governor: Governor,
+    freq_margin: FreqMargin,
+    energy_aware: EnergyAware,
+    uclamp: Uclamp,
     wake_wide: WakeWide,
     recent_used: RecentUsed,
     cluster_level: ClusterLevel,
@@ -260,6 +264,7 @@ table! {
     dl_server: DlServer,
     dl_server_stop: DlServerStop,
     dl_server_wakeup: DlServerWakeup,
+    rt_fit: RtFit,
     rt_throttle: RtThrottle,
     throttled_count: ThrottledCount,
 }

@@ -102,6 +102,15 @@ tunables! {
          neighbouring CPUs are half a period divided by this apart." "fair-class 2.7";
     sched_cfs_bandwidth_slice_us 5000 1..=1_000_000
         "CPU time that a queue draws from the limit of its group at a time, in µs." "deadline-groups B7";
+    sched_util_clamp_min 1024 0..=1024
+        "No task's lower clamp of utilisation counts as more, in 1024ths." "deadline-groups B11";
+    sched_util_clamp_max 1024 0..=1024
+        "No task's upper clamp of utilisation counts as more, in 1024ths." "deadline-groups B11";
+    sched_util_clamp_min_rt_default 1024 0..=1024
+        "Lower clamp of utilisation of real-time tasks that ask for none, in 1024ths." "deadline-groups B11";
+    schedutil_rate_limit_us 1000 0..=1_000_000
+        "Time that has to pass between two changes of a frequency by schedutil, in µs \
+         (/sys/devices/system/cpu/cpufreq/schedutil/rate_limit_us)." "deadline-groups C2";
     base_slice_ns 700_000 1..=1_000_000_000
         "Length of a request under EEVDF, in ns; scaled by the CPUs unless written." "eevdf-class 0.6";
 }

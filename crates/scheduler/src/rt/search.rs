@@ -45,9 +45,28 @@ fn lowest_cpus<P: Platform>(me: ThisCpu<'_, P>, task: &Task, purpose: For) -> Op
     found
 }
 
+/// Where CPUs are not worth the same, the lowest of those that are worth enough, if any is lower at all
+/// (cpupri_find_fitness).
 fn search<P: Platform>(me: ThisCpu<'_, P>, task: &Task, purpose: For) -> Option<CpuMask> {
-    let root = me.k.root_domain(task.cpu.get());
-    let (prio, allowed) = (task.prio.get(), task.cpus_allowed.get());
+    let allowed = task.cpus_allowed.get();
+    if me.k.rt_tasks_must_fit() {
+        let enough = allowed.iter().filter(|cpu| cpu.index() < me.k.cpus() && me.k.rt_task_fits(task, *cpu));
+        let found = search_among(me, task, enough.collect(), purpose);
+        if found.is_some() {
+            return found;
+        }
+    }
+    search_among(me, task, allowed, purpose)
+}
+
+#[inline]
+fn search_among<P: Platform>(
+    me: ThisCpu<'_, P>,
+    task: &Task,
+    allowed: CpuMask,
+    purpose: For,
+) -> Option<CpuMask> {
+    let (root, prio) = (me.k.root_domain(task.cpu.get()), task.prio.get());
     match me.k.config.rules.search.get() {
         Search::Cpupri | Search::CpupriLocked | Search::CpupriGap => root.rt.cpupri.find(me, prio, &allowed),
         Search::LinearMask => scan(me, prio, allowed.and(&root.span)).all,

@@ -19,7 +19,8 @@ pub(crate) fn select_task_rq<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, flags: 
     let task = me.task(p);
     let here = task.cpu.get();
     me.touch(Line::Rq(here), Access::Read);
-    if !looks_elsewhere(me, task, route) {
+    let in_the_way = looks_elsewhere(me, task, route);
+    if !in_the_way && me.k.rt_task_fits(task, here) {
         me.decide(p, Reason::WakeStay);
         return here;
     }
@@ -27,6 +28,10 @@ pub(crate) fn select_task_rq<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, flags: 
         me.decide(p, Reason::WakeNoLower);
         return here;
     };
+    if !in_the_way && !me.k.rt_task_fits(task, target) {
+        me.decide(p, Reason::WakeNoFit);
+        return here;
+    }
     if target == here {
         me.decide(p, Reason::WakeLowestHere);
         return here;

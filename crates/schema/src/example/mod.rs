@@ -56,6 +56,11 @@ pub fn task(pid: u32, comm: &str, policy: Policy, rt_priority: u32) -> TaskResul
     }
 }
 
+/// How fast a CPU ran.
+fn cpu_frequency(cpu: u32) -> CpuFrequency {
+    CpuFrequency { cpu, busy_ns: 101_000_000, mean_khz: 1_402_000, energy_uj: Some(31_200) }
+}
+
 /// One CPU with counters that follow from its number.
 pub fn cpu(cpu: u32) -> CpuResult {
     let n = u64::from(cpu);
@@ -215,6 +220,11 @@ pub fn run() -> RunResult {
             PartitionResult { cpus: "0".to_owned(), group: None, isolated: false },
             PartitionResult { cpus: "1".to_owned(), group: Some("web".to_owned()), isolated: true },
         ],
+        frequency: Some(FrequencyResult {
+            cpus: (0..2).map(cpu_frequency).collect(),
+            energy_uj: Some(62_400),
+            origins: vec!["published: the device tree of a phone".to_owned()],
+        }),
         totals: Totals {
             context_switches: 36_423,
             wakeups: 18_104,

@@ -118,6 +118,13 @@ pub enum LogEvent {
         #[serde(rename = "at_ns")]
         at: Nanos,
     },
+    /// A CPU runs at another frequency from now on (cpu_frequency).
+    CpuFrequency {
+        /// Which CPU.
+        of_cpu: CpuId,
+        /// In kHz.
+        khz: u32,
+    },
     /// The scheduler decides something.
     Decision {
         /// About which task.

@@ -1,19 +1,21 @@
 //! What is written into the files of a cgroup, with the rules by which the kernel takes it (deadline-groups
-//! B1, B6, B7).
+//! B1, B6, B7, B11).
 
 use crate::units;
 use machine::{GroupSpec, PartitionKind, QuotaSpec};
-use scheduler::{CpuMask, Nanos, Nice};
+use scheduler::{Clamps, CpuMask, FULL_CAPACITY, Nanos, Nice};
 use std::ops::RangeInclusive;
 
 /// The files that decide about CPU time and CPUs.
-pub const FILES: [&str; 8] = [
+pub const FILES: [&str; 10] = [
     "cpu.max",
     "cpu.max.burst",
     "cpu.weight",
     "cpu.weight.nice",
     "cpu.shares",
     "cpu.idle",
+    "cpu.uclamp.min",
+    "cpu.uclamp.max",
     "cpuset.cpus",
     "cpuset.cpus.partition",
 ];
@@ -38,6 +40,7 @@ pub struct GroupSettings {
     quota: Option<Nanos>,
     period: Nanos,
     burst: Nanos,
+    clamps: Clamps,
     cpus: Option<CpuMask>,
     partition: PartitionKind,
 }
@@ -50,6 +53,7 @@ impl Default for GroupSettings {
             quota: None,
             period: DEFAULT_PERIOD,
             burst: Nanos::ZERO,
+            clamps: Clamps::NONE,
             cpus: None,
             partition: PartitionKind::Member,
         }
@@ -95,6 +99,14 @@ impl GroupSettings {
                     self.shares = DEFAULT_SHARES;
                 }
                 self.idle = idle;
+                Ok(())
+            }
+            "cpu.uclamp.min" => {
+                self.clamps.min = clamp(file, value)?;
+                Ok(())
+            }
+            "cpu.uclamp.max" => {
+                self.clamps.max = clamp(file, value)?;
                 Ok(())
             }
             "cpuset.cpus" => {
@@ -182,6 +194,12 @@ impl GroupSettings {
         self.burst > Nanos::ZERO
     }
 
+    /// Whether it clamps the utilisation of its tasks.
+    #[must_use]
+    pub fn is_clamped(&self) -> bool {
+        self.clamps != Clamps::NONE
+    }
+
     /// What it is to the sched domains.
     #[must_use]
     pub fn partition(&self) -> PartitionKind {
@@ -197,15 +215,35 @@ impl GroupSettings {
     /// A group with these files, at the top.
     #[must_use]
     pub fn spec(&self, path: &str) -> GroupSpec {
-        let GroupSettings { shares, idle, quota, period, burst, cpus, partition } = *self;
+        let GroupSettings { shares, idle, quota, period, burst, clamps, cpus, partition } = *self;
         let quota = quota.map(|quota| QuotaSpec { quota, period, burst });
-        GroupSpec { shares, idle, quota, cpus, partition, ..GroupSpec::new(path) }
+        GroupSpec { shares, idle, quota, clamps, cpus, partition, ..GroupSpec::new(path) }
     }
 }
 
 /// Microseconds, as in the files; other units may be written behind a number.
 fn time(text: &str) -> Result<Nanos, String> {
     units::duration(text, Nanos::from_micros(1)).map_err(|problem| format!("`{text}`: {problem}"))
+}
+
+/// A clamp of utilisation: a percentage with up to two decimals, or `max`; in 1024ths, rounded to the nearest
+/// (deadline-groups B11).
+fn clamp(file: &str, value: &str) -> Result<u16, String> {
+    const HUNDREDTHS: u64 = 100 * 100;
+    if value == "max" {
+        return Ok(Clamps::NONE.max);
+    }
+    let wrong = || format!("{file} is 0 to 100 percent with up to two decimals, or max, not `{value}`");
+    let (whole, decimals) = value.split_once('.').unwrap_or((value, ""));
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || decimals.len() > 2 || !is_number(whole) || !is_number(decimals) {
+        return Err(wrong());
+    }
+    let hundredths = format!("{whole}{decimals:0<2}").parse::<u64>().map_err(|_| wrong())?;
+    if hundredths > HUNDREDTHS {
+        return Err(wrong());
+    }
+    Ok(((hundredths * FULL_CAPACITY + HUNDREDTHS / 2) / HUNDREDTHS) as u16)
 }
 
 /// What a `cpu.weight` weighs (deadline-groups B1).
@@ -277,6 +315,20 @@ mod tests {
         assert_eq!(quota(&["cpu.max:200ms/50ms", "cpu.max.burst:100ms"]), of(200, 50, 100));
         assert_eq!(quota(&["cpu.max:20000/50000", "cpu.max:30000"]), of(30, 50, 0), "the period stays");
         assert_eq!(quota(&["cpu.max:20000", "cpu.max:max"]), None);
+    }
+
+    /// deadline-groups B11: 25.5 % of 1024 are 261.12, 0.05 % are 0.51.
+    #[test]
+    fn clamps_are_percentages() {
+        let clamps = |words: &[&str]| written(words).map(|spec| (spec.clamps.min, spec.clamps.max));
+        assert_eq!(clamps(&[]), Ok((0, 1024)));
+        assert_eq!(clamps(&["cpu.uclamp.min:25.5", "cpu.uclamp.max:50"]), Ok((261, 512)));
+        assert_eq!(clamps(&["cpu.uclamp.min:0.05", "cpu.uclamp.max:100.00"]), Ok((1, 1024)));
+        assert_eq!(clamps(&["cpu.uclamp.min:max", "cpu.uclamp.max:0.4"]), Ok((1024, 4)));
+        for wrong in ["", "101", "100.01", "1.234", "-1", "1e1", ".5", "half"] {
+            let error = clamps(&[&format!("cpu.uclamp.max:{wrong}")]).expect_err("refused");
+            assert!(error.contains("cpu.uclamp.max is 0 to 100 percent"), "{wrong}: {error}");
+        }
     }
 
     /// deadline-groups B1, B6 and B7: each EINVAL.

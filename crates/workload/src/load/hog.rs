@@ -1,5 +1,6 @@
 //! hog: tasks that never give the CPU away.
 
+use super::clamps::ClampOptions;
 use super::command::{options, parser, usage};
 use super::deadline::{Budget, DeadlineOptions};
 use super::error::LoadError;
@@ -42,6 +43,8 @@ struct Options {
     /// Slice that each task asks for under EEVDF, by sched_setattr, 100us to 100ms (that of all).
     #[arg(long, value_name = "TIME", value_parser = slice)]
     slice: Option<Nanos>,
+    #[command(flatten)]
+    clamps: ClampOptions,
     /// Scheduling policy (fifo with a priority, else other).
     #[arg(short = 'y', long, value_name = "NAME")]
     policy: Option<PolicyName>,
@@ -68,7 +71,7 @@ impl Budget for DlParams {
     const FORM: &'static str = "R/D/P";
     const TAKES: &'static str = "run time, deadline and period, as chrt -d: 10ms/30ms/100ms, or 10ms/100ms";
     const MORE: &'static str = "";
-    const EXCLUDES: &'static [&'static str] = &["policy", "priority", "slice"];
+    const EXCLUDES: &'static [&'static str] = &["policy", "priority", "slice", "util_min", "util_max"];
 
     fn parse(text: &str) -> Result<DlParams, String> {
         deadline(text)
@@ -82,6 +85,7 @@ pub(super) fn nice(text: &str) -> Result<Nice, String> {
 fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
     let options: Options = options(NAME, words)?;
     options.deadline.check(NAME)?;
+    options.clamps.check(NAME)?;
     match (options.policy, options.priority) {
         (Some(policy), None) if policy.is_rt() => {
             Err(usage(NAME, "policies fifo and rr need a priority: add -p 1 to 99"))
@@ -117,7 +121,8 @@ impl Load for Hog {
             let cycles = Tally::default();
             let cycle = Block::new().run(options.cycle).iteration().observe(cycles.clone());
             let times = options.duration.map_or(Times::Forever, Times::For);
-            let block = Block::new().slice(options.slice).repeat(times, cycle).observe(remaining.clone());
+            let block = Block::new().slice(options.slice).clamps(options.clamps.request());
+            let block = block.repeat(times, cycle).observe(remaining.clone());
             let task = Template {
                 policy,
                 nice: options.nice,

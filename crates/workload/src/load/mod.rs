@@ -5,6 +5,7 @@
 //! run, so one can be built many times, on many threads.
 
 mod boosted_owner;
+mod clamps;
 mod command;
 mod cyclictest;
 mod deadline;

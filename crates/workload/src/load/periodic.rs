@@ -8,6 +8,7 @@
 //! `--random` makes the releases a Poisson process, as those of devices and of network traffic are often
 //! modelled.
 
+use super::clamps::ClampOptions;
 use super::command::{options, parser, usage};
 use super::deadline::{Budget, DeadlineOptions};
 use super::error::LoadError;
@@ -85,6 +86,8 @@ struct Options {
     /// Slice that each task asks for under EEVDF, by sched_setattr, 100us to 100ms (that of all).
     #[arg(long, value_name = "TIME", value_parser = slice)]
     slice: Option<Nanos>,
+    #[command(flatten)]
+    clamps: ClampOptions,
     /// CPUs that the tasks may use (all).
     #[arg(short = 'a', long, visible_alias = "cpus", value_name = "CPUSET", value_parser = cpu_list)]
     affinity: Option<CpuMask>,
@@ -120,7 +123,7 @@ impl Budget for DlBudget {
     const FORM: &'static str = "R/D";
     const TAKES: &'static str = "run time and deadline in each period, as chrt -d: 4ms/8ms, or 4ms";
     const MORE: &'static str = ". A job that is done after its deadline counts as missed";
-    const EXCLUDES: &'static [&'static str] = &["priority", "random", "slice"];
+    const EXCLUDES: &'static [&'static str] = &["priority", "random", "slice", "util_min", "util_max"];
 
     fn parse(text: &str) -> Result<DlBudget, String> {
         let (runtime, deadline) = match text.split_once('/') {
@@ -134,6 +137,7 @@ impl Budget for DlBudget {
 fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
     let options: Options = options(NAME, words)?;
     options.deadline.check(NAME)?;
+    options.clamps.check(NAME)?;
     if let Some(run) = options.run
         && let Some(period) = options.period.iter().find(|period| **period < run)
     {
@@ -259,7 +263,9 @@ impl Load for Periodic {
                 let cycles = cycles(task, self.options.duration, &response);
                 (response, cycles)
             };
-            let block = Block::new().slice(self.options.slice).then(cycles).observe(remaining.clone());
+            let clamps = self.options.clamps.request();
+            let block = Block::new().slice(self.options.slice).clamps(clamps);
+            let block = block.then(cycles).observe(remaining.clone());
             let mut template = Template::new(&name, program(NAME, block)?);
             template.cpus = cpus;
             if task.priority > 0 {

@@ -7,7 +7,7 @@ use crate::dist::Dist;
 use crate::flag::Flag;
 use crate::latency::LatencyRecorder;
 use machine::{BarrierId, ChannelId, ForkKind, LoneStep};
-use scheduler::{MutexId, Nanos};
+use scheduler::{ClampRequest, MutexId, Nanos};
 use std::rc::Rc;
 
 /// One node of the tree.
@@ -167,6 +167,14 @@ impl Block {
     pub fn slice(self, slice: Option<Nanos>) -> Block {
         match slice {
             Some(slice) => self.step(LoneStep::SetSlice(slice)),
+            None => self,
+        }
+    }
+
+    /// [`machine::Step::SetClamps`]; none: nothing.
+    pub fn clamps(self, request: Option<ClampRequest>) -> Block {
+        match request {
+            Some(request) => self.step(LoneStep::SetClamps(request)),
             None => self,
         }
     }

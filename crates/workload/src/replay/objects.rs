@@ -71,7 +71,11 @@ impl RunObjects {
                 let locks = work.locks().iter().map(|lock| self.spinlock(*lock));
                 *work = Sections::new(locks, work.first, work.part, work.hold);
             }
-            Operand::Time(_) | Operand::Count(_) | Operand::Policy(_) | Operand::Nice(_) => {}
+            Operand::Time(_)
+            | Operand::Count(_)
+            | Operand::Policy(_)
+            | Operand::Nice(_)
+            | Operand::Clamps(_) => {}
             Operand::Cpus(_) | Operand::ForkKind(_) | Operand::Text(_) | Operand::Target(_) => {}
         });
         step.again()

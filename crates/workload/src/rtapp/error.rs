@@ -124,6 +124,9 @@ pub enum Fault {
         /// What the kernel says.
         why: DlParamsError,
     },
+    /// Clamps of utilisation that no kernel takes.
+    #[error("`util_min` is above `util_max`")]
+    Clamps,
     /// A control group that cannot be.
     #[error("{problem}")]
     Group {
@@ -234,6 +237,7 @@ impl Fault {
                  run time and the period"
                     .into()
             }
+            Fault::Clamps => "lower the one or raise the other (sched_setattr refuses it: EINVAL)".into(),
             Fault::NotModelled { .. } => {
                 "remove it to run the tasks without (`schedlab list limits` says what that changes)".into()
             }

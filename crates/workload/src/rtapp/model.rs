@@ -3,7 +3,7 @@
 use super::RtAppDialect;
 use super::note::Note;
 use super::source::Source;
-use scheduler::{Nanos, Nice, Policy};
+use scheduler::{ClampRequest, Nanos, Nice, Policy};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -115,12 +115,14 @@ pub(super) enum Repeat {
     Forever,
 }
 
-/// Policy, nice value where the policy uses one, and slice where a fair task asks for one.
+/// Policy, nice value where the policy uses one, slice where a fair task asks for one, and clamps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Scheduling {
     pub policy: Policy,
     pub nice: Option<Nice>,
     pub slice: Option<Nanos>,
+    /// Clamps of utilisation that are said here.
+    pub clamps: ClampRequest,
 }
 
 /// A `taskgroup`.

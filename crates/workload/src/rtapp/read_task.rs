@@ -11,7 +11,7 @@ use super::read::{LARGEST, Reader};
 use super::read_event::{EventContext, OwnTimers, event};
 use crate::groups::Group;
 use scheduler::fair::CUSTOM_SLICES;
-use scheduler::{DlParams, Nanos, Nice, Policy, RtPriority};
+use scheduler::{ClampRequest, DlParams, FULL_CAPACITY, Nanos, Nice, Policy, RtPriority};
 
 /// rt-app's priority of real-time threads that name none.
 const DEFAULT_RT_PRIORITY: i64 = 10;
@@ -42,6 +42,7 @@ struct Properties<'m> {
     group: Option<&'m Member>,
     /// Parameters of SCHED_DEADLINE.
     deadline: Vec<&'m Member>,
+    clamps: ClampRequest,
     /// Whether it binds memory: an event to rt-app, of which nothing is left here.
     binds_memory: bool,
     events: Vec<&'m Member>,
@@ -93,7 +94,14 @@ fn properties<'m>(
             }
             TaskKey::TaskGroup => &mut found.group,
             TaskKey::UtilMin | TaskKey::UtilMax => {
-                without_effect(reader, member, what)?;
+                let clamp = clamp(reader, member)?;
+                match what {
+                    TaskKey::UtilMin => found.clamps.min = clamp,
+                    _ => found.clamps.max = clamp,
+                }
+                if !found.clamps.is_legal() {
+                    return Err(reader.fault(&member.value.span, Fault::Clamps));
+                }
                 continue;
             }
             TaskKey::MemoryBinding => {
@@ -118,20 +126,12 @@ fn properties<'m>(
     Ok(found)
 }
 
-/// A clamp is refused, unless it changes nothing.
-fn without_effect(reader: &mut Reader, member: &Member, what: TaskKey) -> Result<(), RtAppError> {
-    /// Of utilisation: a whole CPU.
-    const WHOLE: i64 = 1024;
-    /// rt-app's word for "as it is".
+/// A clamp of utilisation; `None`: as it is.
+fn clamp(reader: &Reader, member: &Member) -> Result<Option<u16>, RtAppError> {
+    /// rt-app's word for that.
     const UNCHANGED: i64 = -1;
-    let clamp = reader.integer(member, UNCHANGED, WHOLE, "")?;
-    let widest = if what == TaskKey::UtilMin { 0 } else { WHOLE };
-    if clamp != UNCHANGED && clamp != widest {
-        let (key, what) = (member.key.clone(), "a clamp of utilisation");
-        return Err(reader.fault(&member.key_span, Fault::NotModelled { key, what }));
-    }
-    reader.note(NoteKind::NoUseHere, member);
-    Ok(())
+    let clamp = reader.integer(member, UNCHANGED, FULL_CAPACITY as i64, "")?;
+    Ok((clamp != UNCHANGED).then_some(clamp as u16))
 }
 
 /// A control group: `/` is the root.
@@ -153,6 +153,7 @@ struct Parameters {
     deadline: Option<DlParams>,
     /// The run time of a fair task: the slice that it asks for.
     slice: Option<Nanos>,
+    clamps: ClampRequest,
 }
 
 /// Reads them; `whose` stands where a deadline task is to blame that has none. As rt-app does, a missing
@@ -172,7 +173,7 @@ fn deadline_parameters(
         let blamed = members.last().map_or(&whose.key_span, |member| &member.value.span);
         let params = DlParams::new(runtime, deadline, period);
         let params = params.map_err(|why| reader.fault(blamed, Fault::Deadline { why }))?;
-        return Ok(Parameters { deadline: Some(params), slice: None });
+        return Ok(Parameters { deadline: Some(params), ..Parameters::default() });
     }
     let fair = matches!(policy, PolicyName::Other | PolicyName::Batch | PolicyName::Idle);
     let mut slice = None;
@@ -184,7 +185,7 @@ fn deadline_parameters(
             reader.note(NoteKind::DeadlineUnused, member);
         }
     }
-    Ok(Parameters { deadline: None, slice })
+    Ok(Parameters { slice, ..Parameters::default() })
 }
 
 /// A slice that the kernel would take as it is; zero: that of all.
@@ -208,6 +209,7 @@ fn task(
     let delay = given.delay.map_or(Ok(Nanos::ZERO), |m| reader.micros(m))?;
     let policy = given.policy.map_or(Ok(global.default_policy), |m| policy_name(reader, m))?;
     let parameters = deadline_parameters(reader, policy, &given.deadline, member)?;
+    let parameters = Parameters { clamps: given.clamps, ..parameters };
     let scheduling = scheduling(reader, policy, given.priority, parameters)?;
     let cpus = given.cpus.map(|m| cpus(reader, m)).transpose()?;
     let group = given.group.map(|m| task_group(reader, m)).transpose()?;
@@ -277,9 +279,11 @@ fn phase(
         true => deadline_parameters(reader, *current, &given.deadline, member)?,
         false => Parameters::default(),
     };
-    let deadline = parameters.deadline.is_some();
-    let changes =
-        given.policy.is_some() || given.priority.is_some() || parameters.slice.is_some() || deadline;
+    let parameters = Parameters { clamps: given.clamps, ..parameters };
+    let has_parameters = parameters.deadline.is_some()
+        || parameters.slice.is_some()
+        || parameters.clamps != ClampRequest::default();
+    let changes = given.policy.is_some() || given.priority.is_some() || has_parameters;
     let scheduling = changes.then(|| scheduling(reader, *current, given.priority, parameters)).transpose()?;
     let cpus = given.cpus.map(|m| cpus(reader, m)).transpose()?;
     if let Some(moves) = given.group
@@ -329,18 +333,18 @@ fn scheduling(
     priority: Option<&Member>,
     parameters: Parameters,
 ) -> Result<Scheduling, RtAppError> {
-    let slice = parameters.slice;
+    let Parameters { slice, clamps, .. } = parameters;
     let nice = |policy| {
         let value =
             priority.map_or(Ok(0), |m| reader.integer(m, -20, 19, " (a nice value under this policy)"))?;
-        Ok(Scheduling { policy, nice: Nice::new(value as i8), slice })
+        Ok(Scheduling { policy, nice: Nice::new(value as i8), slice, clamps })
     };
     let rt = |policy: fn(RtPriority) -> Policy| {
         let value = priority
             .map_or(Ok(DEFAULT_RT_PRIORITY), |m| reader.integer(m, 1, 99, " (a real-time priority)"))?;
         // In range, so there is one.
         let priority = RtPriority::new(value as u8);
-        Ok(Scheduling { policy: priority.map_or(Policy::Normal, policy), nice: None, slice })
+        Ok(Scheduling { policy: priority.map_or(Policy::Normal, policy), nice: None, slice, clamps })
     };
     match policy {
         PolicyName::Other => nice(Policy::Normal),
@@ -353,14 +357,14 @@ fn scheduling(
                 reader.integer(member, 0, 0, " (SCHED_DEADLINE has no priorities)")?;
             }
             let policy = parameters.deadline.map_or(Policy::Normal, Policy::Deadline);
-            Ok(Scheduling { policy, nice: None, slice })
+            Ok(Scheduling { policy, nice: None, slice, clamps })
         }
         PolicyName::Idle => {
             if let Some(member) = priority {
                 reader.integer(member, -LARGEST, LARGEST, "")?;
                 reader.note(NoteKind::IdlePriority, member);
             }
-            Ok(Scheduling { policy: Policy::Idle, nice: None, slice })
+            Ok(Scheduling { policy: Policy::Idle, nice: None, slice, clamps })
         }
     }
 }

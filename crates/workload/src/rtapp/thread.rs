@@ -7,7 +7,7 @@ use super::model::{Event, Phase, Repeat, Scheduling, Task, TimerRef, What};
 use super::shared::Shared;
 use crate::program::FAIR_TIMER_SLACK;
 use machine::{Behaviour, ChannelId, Env, ForkKind, Step, TaskSpec};
-use scheduler::{CpuMask, Nanos};
+use scheduler::{ClampRequest, CpuMask, Nanos};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
@@ -121,7 +121,8 @@ pub(super) fn spec(
     inherited: CpuMask,
 ) -> TaskSpec {
     let definition = &shared.app.tasks[task];
-    let Scheduling { policy, nice, slice } = definition.scheduling;
+    let Scheduling { policy, nice, slice, clamps } = definition.scheduling;
+    let set_clamps = (clamps != ClampRequest::default()).then_some(Step::SetClamps(clamps));
     let affinity = shared.phase_cpus[task][0].unwrap_or(inherited);
     let number = {
         let log = &mut shared.state.borrow_mut().log;
@@ -136,7 +137,7 @@ pub(super) fn spec(
         own_timers: vec![None; definition.own_timers.len()],
         stage: Stage::Start,
         at: Position { thread_loop: 0, phase: 0, phase_loop: 0 },
-        ops: slice.map(|slice| Step::SetSlice(slice).into()).into_iter().collect(),
+        ops: slice.map(Step::SetSlice).into_iter().chain(set_clamps).map(Op::Step).collect(),
         scheduled_by: None,
         scheduling: definition.scheduling,
         inherited,
@@ -265,10 +266,15 @@ impl Thread {
         if wanted.policy != self.scheduling.policy || wanted.policy.is_rt() {
             self.ops.push_back(Step::SetPolicy { target: None, policy: wanted.policy }.into());
         }
-        self.scheduling = wanted;
+        // Those that it says nothing of stay as they are.
+        let ClampRequest { min, max } = self.scheduling.clamps;
+        let clamps = ClampRequest { min: wanted.clamps.min.or(min), max: wanted.clamps.max.or(max) };
+        let changes_clamps = clamps != self.scheduling.clamps;
+        self.scheduling = Scheduling { clamps, ..wanted };
         let set_nice = |nice| Op::Step(Step::SetNice { target: None, nice });
         self.ops.extend(wanted.nice.map(set_nice));
         self.ops.extend(wanted.slice.map(|slice| Op::Step(Step::SetSlice(slice))));
+        self.ops.extend(changes_clamps.then_some(Op::Step(Step::SetClamps(clamps))));
     }
 
     fn event(&mut self, what: What, env: &mut Env<'_>) {

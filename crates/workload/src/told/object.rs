@@ -96,7 +96,8 @@ pub(crate) fn can_be_taken(step: &ToldStep, objects: &Objects) -> bool {
             }
             // What a recording knows of other tasks is that they are lent priorities.
             Operand::Target(target) => target.is_none() || sets_policy,
-            Operand::Time(_) | Operand::Count(_) | Operand::Policy(_) | Operand::Nice(_) => true,
+            Operand::Time(_) | Operand::Count(_) => true,
+            Operand::Policy(_) | Operand::Nice(_) | Operand::Clamps(_) => true,
             Operand::Cpus(_) | Operand::ForkKind(_) | Operand::Text(_) => true,
         }
     });

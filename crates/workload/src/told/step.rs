@@ -4,7 +4,7 @@ use super::time;
 use crate::units;
 use machine::{ChannelId, ForkKind, OF_ANOTHER, Operand, Sections, SpinlockId, ToldStep};
 use scheduler::dl::DlParams;
-use scheduler::{CpuMask, Nanos, Nice, Pid, Policy, RtPriority};
+use scheduler::{ClampRequest, CpuMask, Nanos, Nice, Pid, Policy, RtPriority};
 use std::str::FromStr;
 
 /// Reads the text of a step.
@@ -67,6 +67,7 @@ fn read_operand(operand: Operand<'_>, words: &mut Words<'_>) -> Option<()> {
         }
         Operand::Policy(policy) => *policy = read_policy(words.next()?)?,
         Operand::Nice(nice) => *nice = Nice::new(words.number()?)?,
+        Operand::Clamps(clamps) => *clamps = read_clamps(words.next()?)?,
         Operand::Cpus(cpus) => {
             *cpus = match words.next()? {
                 "all" => CpuMask::ALL,
@@ -103,6 +104,16 @@ pub(crate) fn read_policy(text: &str) -> Option<Policy> {
             _ => None,
         },
     }
+}
+
+/// MIN:MAX, each a number or `-`.
+fn read_clamps(text: &str) -> Option<ClampRequest> {
+    let one = |text: &str| match text {
+        "-" => Some(None),
+        number => number.parse().ok().map(Some),
+    };
+    let (min, max) = text.split_once(':')?;
+    Some(ClampRequest { min: one(min)?, max: one(max)? }).filter(|request| request.is_legal())
 }
 
 /// RUNTIME:DEADLINE:PERIOD in ns, and perhaps `:reclaim`.

@@ -3,6 +3,7 @@
 //! [`super::platform`].
 
 use super::cpu::CpuHw;
+use super::energy::EnergyMeters;
 use super::lines::LineTable;
 use super::locks::LockTable;
 use super::pace::Paces;
@@ -43,6 +44,7 @@ pub(crate) struct Hw {
     pub locks: LockTable,
     pub lines: LineTable,
     pub push_ipis: PushIpis,
+    pub energy: EnergyMeters,
     pub recorder: Recorder,
     /// Set if the run is checked.
     watch: OnceCell<Watch>,
@@ -114,6 +116,7 @@ impl Hw {
             locks: LockTable::new(&spec, lock_kind, 2 * n + spawned),
             lines: LineTable::new(n, root_domains, 2 * n + spawned),
             push_ipis: PushIpis::new(n),
+            energy: EnergyMeters::new(&spec),
             observed: Cell::new(recorder.is_traced() || paths.is_some()),
             paths: paths.map(|known| Paths::new(known, seed)),
             recorder,

@@ -5,6 +5,7 @@
 
 mod bare;
 mod cpu;
+mod energy;
 mod heat;
 mod hw;
 mod interrupts;

@@ -40,7 +40,10 @@ impl Hw {
     #[inline(never)]
     pub(super) fn tell(&self, me: ThisCpu<'_, Hw>, event: Event) {
         match event {
-            Event::Decision { .. } | Event::ThrottleBegins { .. } | Event::ThrottleEnds { .. } => {
+            Event::Decision { .. }
+            | Event::Frequency { .. }
+            | Event::ThrottleBegins { .. }
+            | Event::ThrottleEnds { .. } => {
                 self.note_detail(me.id, || words::log_event(me, event));
             }
             _ => self.note(me.id, || words::log_event(me, event)),

@@ -1,4 +1,4 @@
-//! How fast CPUs execute: their fixed speeds, and what busy hardware threads of a core take from each other
+//! How fast CPUs execute: their speeds, and what busy hardware threads of a core take from each other
 //! (machine.md 6.2, 6.3).
 
 use crate::spec::MachineSpec;
@@ -75,8 +75,8 @@ pub(crate) struct Paces {
     pub executing: Cell<Rate>,
     /// Percent of a CPU's speed beside one busy sibling.
     smt_busy_percent: u32,
-    /// By CPU, in ten thousandths; nothing if nothing varies.
-    own: Box<[u32]>,
+    /// By CPU, in ten thousandths, at its present frequency; nothing if nothing varies.
+    own: Box<[Cell<u32>]>,
     /// The CPUs of each CPU's core.
     pub cores: Box<[Box<[CpuId]>]>,
 }
@@ -86,26 +86,32 @@ impl Paces {
     pub fn new(spec: &MachineSpec) -> Paces {
         let speeds = &spec.speeds;
         let cpus = || (0..spec.cpus() as u16).map(CpuId);
-        let vary = speeds.smt_busy_percent < 100 || cpus().any(|cpu| speeds.of(cpu).is_less());
+        let changes = !spec.topology.frequencies.is_empty();
+        let vary = changes || speeds.smt_busy_percent < 100 || cpus().any(|cpu| speeds.of(cpu).is_less());
         let known = || cpus().filter(|_| vary);
         Paces {
             vary,
             executing: Cell::new(Rate::FULL),
             smt_busy_percent: speeds.smt_busy_percent,
-            own: known().map(|cpu| speeds.of(cpu).ten_thousandths()).collect(),
+            own: known().map(|cpu| Cell::new(speeds.of(cpu).ten_thousandths())).collect(),
             cores: known().map(|cpu| spec.core_of(cpu).iter().collect()).collect(),
         }
     }
 
     /// That of a CPU that executes no task.
     pub fn of_idle(&self, cpu: CpuId) -> Rate {
-        self.own.get(cpu.index()).map_or(Rate::FULL, |own| Rate::new(*own))
+        self.own.get(cpu.index()).map_or(Rate::FULL, |own| Rate::new(own.get()))
+    }
+
+    /// A CPU alone executes at so many ten thousandths from now on.
+    pub fn change(&self, cpu: CpuId, ten_thousandths: u32) {
+        self.own[cpu.index()].set(ten_thousandths);
     }
 
     /// That of a CPU that executes a task, one of so many in its core. Two take their share from each other;
     /// more than two get no more done together than two.
     pub fn of_busy(&self, cpu: CpuId, in_core: u32) -> Rate {
-        let own = self.own[cpu.index()];
+        let own = self.own[cpu.index()].get();
         match in_core {
             ..=1 => self.of_idle(cpu),
             _ => Rate::new(own * self.smt_busy_percent / 50 / in_core),

@@ -7,6 +7,7 @@ use super::hw::Hw;
 use super::locks::{Attempt, HandOver};
 use super::pace::Fraction;
 use super::source::{OneShot, Source};
+use scheduler::frequency::FrequencyDomain;
 use scheduler::platform::{Access, Cost, Ipi, Line, Lock, Platform};
 use scheduler::{CpuId, Event, Nanos, TaskId, ThisCpu};
 use std::future::Future;
@@ -225,10 +226,15 @@ impl Platform for Hw {
         self.queue.set(known, at.max(self.local_now()));
     }
 
+    fn frequency_changes(&self, me: ThisCpu<'_, Self>, domain: &FrequencyDomain, level: usize) {
+        self.run_at(me.id, domain, level);
+    }
+
     #[inline(always)]
     fn event(&self, me: ThisCpu<'_, Self>, event: Event) {
         if let Event::Switch { prev, next, .. } = event {
             self.recorder.switched(me, self.local_now(), prev, next);
+            self.energy.switched(me.id, self.local_now(), next != me.k.idle_task(me.id));
         }
         if self.observed.get() {
             self.tell(me, event);

@@ -8,6 +8,7 @@ use super::cpu::Mode;
 use super::hw::Hw;
 use super::pace::{Fraction, Occupant, Rate};
 use crate::engine::record::words;
+use scheduler::frequency::FrequencyDomain;
 use scheduler::{CpuId, Nanos};
 use schema::LogEvent;
 
@@ -51,7 +52,22 @@ impl Hw {
     /// rates from now on.
     pub fn occupy(&self, me: CpuId, occupant: Occupant) {
         self.cpu(me).occupant.set(occupant);
-        let core = &self.paces.cores[me.index()];
+        self.repace(me, me);
+    }
+
+    /// The CPUs of a domain run at another of its levels from now on.
+    pub fn run_at(&self, me: CpuId, domain: &FrequencyDomain, level: usize) {
+        for cpu in domain.cpus.iter() {
+            let highest = self.spec.speeds.of(cpu).ten_thousandths();
+            self.paces.change(cpu, domain.part_at(level, highest.into()) as u32);
+            self.energy.changed(cpu, self.local_now(), domain, level);
+            self.repace(me, cpu);
+        }
+    }
+
+    /// The core of a CPU executes at the rates that are right from now on.
+    fn repace(&self, me: CpuId, cpu: CpuId) {
+        let core = &self.paces.cores[cpu.index()];
         let busy = core.iter().filter(|cpu| self.cpu(**cpu).occupant.get() != Occupant::Idle).count() as u32;
         for cpu in core {
             let there = self.cpu(*cpu);
@@ -60,7 +76,7 @@ impl Hw {
                 Occupant::Work => self.paces.of_busy(*cpu, busy),
                 Occupant::RecordedWork => Rate::FULL,
             };
-            let changes = there.rate.replace(rate) != rate;
+            let changes = there.rate.replace(rate) != rate && there.occupant.get() != Occupant::Idle;
             if changes && *cpu != me && there.mode.get() == Mode::Interruptible {
                 self.queue.set_earlier(self.work_slot(*cpu), self.local_now().max(there.ready_at.get()));
             }

@@ -85,6 +85,10 @@ impl Sim {
                 call.syscall();
                 return call.slowly(Slow::SetSlice { runtime });
             }
+            Step::SetClamps(request) => {
+                call.syscall();
+                return call.slowly(Slow::SetClamps(request));
+            }
             Step::SetAffinity { target, cpus } => {
                 call.syscall();
                 return call.slowly(Slow::SetAffinity { target: target.unwrap_or(p), cpus });
@@ -171,6 +175,7 @@ impl Sim {
             Slow::SetPolicy { target, policy } => sched_calls::set_policy(call, target, policy).await,
             Slow::SetNice { target, nice } => sched_calls::set_nice(call, target, nice).await,
             Slow::SetSlice { runtime } => sched_setattr_runtime(me, p, runtime).await,
+            Slow::SetClamps(request) => sched_calls::set_clamps(call, request).await,
             Slow::SetAffinity { target, cpus } => sched_calls::set_affinity(call, target, *cpus).await,
             // The engine stops at the next suspension; make sure that there is one.
             Slow::Stop => self.hw().suspend(me.id, Mode::Spinning).await,

@@ -41,6 +41,7 @@ pub(crate) fn log_event<P: Platform>(me: ThisCpu<'_, P>, event: Event) -> LogEve
         Event::ThrottleEnds { cpu: of, whom } => {
             LogEvent::ThrottleEnds { of_cpu: cpu(of), budget: budget(me, whom) }
         }
+        Event::Frequency { cpu: of, khz } => LogEvent::CpuFrequency { of_cpu: cpu(of), khz },
         Event::Decision { task, reason } => LogEvent::Decision { of: of(task), reason: reason.name() },
     }
 }

@@ -3,7 +3,7 @@
 use crate::behaviour::{ForkKind, TaskSpec};
 use crate::objects::{BarrierId, ChannelId, FutexId};
 use scheduler::wakeup::WakeFlags;
-use scheduler::{CpuMask, MutexId, Nanos, Nice, Policy, TaskId};
+use scheduler::{ClampRequest, CpuMask, MutexId, Nanos, Nice, Policy, TaskId};
 
 /// What a task does next.
 #[derive(Debug)]
@@ -90,6 +90,8 @@ pub(crate) enum Slow {
     SetNice { target: TaskId, nice: Nice },
     /// It asks for slices of another length.
     SetSlice { runtime: Nanos },
+    /// It asks for other clamps of utilisation.
+    SetClamps(ClampRequest),
     /// A task gets other allowed CPUs.
     SetAffinity { target: TaskId, cpus: Box<CpuMask> },
     /// The run has failed and must not go on.

@@ -7,7 +7,9 @@ use crate::outcome::RunError;
 use scheduler::affinity::{set_cpus_allowed, set_cpus_allowed_nowait};
 use scheduler::dl::{NotAdmitted, fits, may_take_affinity};
 use scheduler::policy::{sched_setscheduler, set_user_nice};
-use scheduler::{CpuMask, Nice, Policy, TaskId};
+use scheduler::registry::Uclamp;
+use scheduler::uclamp::sched_setattr_clamps;
+use scheduler::{ClampRequest, CpuMask, Nice, Policy, TaskId};
 
 /// sched_setscheduler.
 pub(crate) async fn set_policy(call: Caller<'_>, target: TaskId, policy: Policy) {
@@ -25,6 +27,18 @@ pub(crate) async fn set_nice(call: Caller<'_>, target: TaskId, nice: Nice) {
     let before = tasks.served(k, target);
     set_user_nice(call.me, target, nice).await;
     tasks.account_under(k, target, before);
+}
+
+/// sched_setattr with clamps of utilisation, on the caller.
+pub(crate) async fn set_clamps(call: Caller<'_>, request: ClampRequest) {
+    let refuse = |why| call.fail(|pid, comm| RunError::Clamps { pid, comm, why });
+    if call.me.k.config.rules.uclamp.get() == Uclamp::Off {
+        refuse("this kernel has none (uclamp=off); they exist since 5.3");
+    } else if !request.is_legal() {
+        refuse("they are 0 to 1024, and the lower one is not above the upper one (EINVAL)");
+    } else {
+        sched_setattr_clamps(call.me, call.p, request).await;
+    }
 }
 
 /// sched_setaffinity.

@@ -1,6 +1,7 @@
 mod builtins;
 mod composites;
 mod errors;
+mod frequencies;
 mod resizing;
 mod speeds;
 mod stretches;

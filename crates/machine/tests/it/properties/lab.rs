@@ -7,9 +7,10 @@ use machine::{
     MachineSpec, MutexKind, Operation, Outcome, Points, QuotaSpec, RunError, RunOptions, Setup, SnapshotPlan,
     SoftirqSpec, SoftirqTally, Spread, Stretch, TaskSpec, TimedSetting, Tracing, Woken,
 };
+use scheduler::frequency::{FrequencyDomain, PerfLevel};
 use scheduler::registry::Config;
 use scheduler::{
-    CpuId, CpuMask, GroupId, LevelKind, Nanos, Nice, Policy, RtPriority, Topology, TopologyLevel,
+    Clamps, CpuId, CpuMask, GroupId, LevelKind, Nanos, Nice, Policy, RtPriority, Topology, TopologyLevel,
 };
 use std::cell::Cell;
 use std::rc::Rc;
@@ -92,6 +93,7 @@ fn machine(scenario: &Scenario) -> MachineSpec {
         let speeds = [(small, CpuSpeed::Capacity(446)), (large, CpuSpeed::Capacity(1024))];
         let each = speeds.map(|(cpus, speed)| vec![speed; cpus.into()]);
         spec.set_speeds(each.concat());
+        spec.topology.frequencies = frequencies(small, large);
     }
     let times = match scenario.price {
         Price::Free => return spec,
@@ -144,6 +146,19 @@ fn machine(scenario: &Scenario) -> MachineSpec {
         }
     }
     spec
+}
+
+/// Those of small and large CPUs, with what they take (the table of deadline-groups C4).
+fn frequencies(small: u16, large: u16) -> Vec<FrequencyDomain> {
+    let levels = |levels: [(u32, u32); 3]| {
+        let level = |(mhz, mw)| PerfLevel { khz: 1_000 * mhz, milliwatts: Some(mw) };
+        levels.map(level).to_vec()
+    };
+    let of = |cpus, table| FrequencyDomain { cpus: mask(cpus), levels: levels(table) };
+    vec![
+        of(0..small, [(160, 60), (240, 150), (446, 300)]),
+        of(small..small + large, [(341, 180), (682, 700), (1024, 1600)]),
+    ]
 }
 
 /// Points of cond_resched so far apart in the mean.
@@ -251,11 +266,17 @@ fn groups(scenario: &Scenario, setup: &mut Setup) -> Vec<GroupId> {
                 shares: [1024, 2, 300, 10_000][(dice >> 8) as usize % 4],
                 idle: dice >> 16 & 7 == 0,
                 quota: quota(dice >> 20),
+                clamps: clamps(dice >> 24),
                 ..GroupSpec::new(format!("g{n}"))
             }));
         }
     }
     groups
+}
+
+/// Clamps for every fourth group.
+fn clamps(dice: u64) -> Clamps {
+    if dice & 3 == 0 { Clamps { min: 100, max: 400 } } else { Clamps::NONE }
 }
 
 /// A limit for every second group.

@@ -141,6 +141,8 @@ pub enum Op {
     },
     /// Asks for slices of so many µs; 0: those of all.
     Slice(u32),
+    /// Asks for clamps of utilisation; the lower one first.
+    Clamps(Option<u16>, Option<u16>),
     Affinity {
         whose: Option<u8>,
         cpus: u16,
@@ -177,6 +179,7 @@ pub fn any_scenario() -> impl Strategy<Value = Scenario> {
             seed,
         })
         .prop_map(Scenario::with_room_for_deadlines)
+        .prop_map(Scenario::with_clamps)
 }
 
 impl Scenario {
@@ -196,6 +199,28 @@ impl Scenario {
             let refuses =
                 |setting: &str| setting.starts_with("dl_class") || setting.starts_with("sched_rt_runtime_us");
             self.later.retain(|(_, setting)| !refuses(setting));
+        }
+        self
+    }
+}
+
+impl Scenario {
+    /// Whether a task asks for clamps.
+    pub fn clamps(&self) -> bool {
+        let asks = |op: &Op| match op {
+            Op::Clamps(..) => true,
+            Op::Fork { ops, .. } => ops.iter().any(|op| matches!(op, Op::Clamps(..))),
+            _ => false,
+        };
+        self.tasks.iter().any(|task| task.ops.iter().any(asks))
+    }
+
+    /// The same, where everybody who asks for clamps gets them.
+    fn with_clamps(mut self) -> Scenario {
+        if self.clamps() {
+            let rule = if self.seed.is_multiple_of(3) { "uclamp=margin" } else { "uclamp=fits" };
+            self.settings.push(rule.to_owned());
+            self.later.retain(|(_, setting)| setting != "uclamp=off");
         }
         self
     }
@@ -265,6 +290,12 @@ fn whose() -> impl Strategy<Value = Option<u8>> {
     prop_oneof![Just(None), any::<u8>().prop_map(Some)]
 }
 
+/// Both, one or none of two clamps.
+fn clamps((a, b, which): (u16, u16, u8)) -> Op {
+    let (min, max) = (a.min(b), a.max(b));
+    Op::Clamps((which & 1 == 0).then_some(min), (which & 2 == 0).then_some(max))
+}
+
 /// What a child may do: everything but children of its own.
 fn simple_op() -> impl Strategy<Value = Op> {
     prop_oneof![
@@ -283,6 +314,7 @@ fn simple_op() -> impl Strategy<Value = Op> {
         3 => (whose(), plan()).prop_map(|(whose, policy)| Op::Policy { whose, policy }),
         2 => (whose(), -20i8..20).prop_map(|(whose, nice)| Op::Nice { whose, nice }),
         2 => time(8_000).prop_map(Op::Slice),
+        1 => (0u16..=1024, 0u16..=1024, 0u8..4).prop_map(clamps),
         3 => (whose(), cpus()).prop_map(|(whose, cpus)| Op::Affinity { whose, cpus }),
     ]
 }

@@ -2,7 +2,7 @@
 
 use super::scenario::{Budget, How, Op, Plan};
 use machine::{Behaviour, ChannelId, Env, ForkKind, FutexId, Step, TaskSpec};
-use scheduler::{CpuId, CpuMask, DlParams, MutexId, Nanos, Nice, Policy, RtPriority, TaskId};
+use scheduler::{ClampRequest, CpuId, CpuMask, DlParams, MutexId, Nanos, Nice, Policy, RtPriority, TaskId};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -112,6 +112,7 @@ impl Script {
             }
             Op::Nice { whose, nice: n } => vec![Step::SetNice { target: shared.whom(whose), nice: nice(n) }],
             Op::Slice(us) => vec![Step::SetSlice(Nanos::from_micros(us.into()))],
+            Op::Clamps(min, max) => vec![Step::SetClamps(ClampRequest { min, max })],
             Op::Affinity { whose, cpus } => {
                 vec![Step::SetAffinity { target: shared.whom(whose), cpus: Box::new(shared.mask(cpus)) }]
             }

@@ -47,6 +47,10 @@ pub fn values(tunable: &TunableInfo) -> Vec<i64> {
         "sched_rt_runtime_us" => vec![-1, 500, 9_000],
         "hz" => vec![100, 250, 4_000],
         "base_slice_ns" => vec![100_000, 700_000, 5_000_000],
+        "sched_util_clamp_min" | "sched_util_clamp_max" | "sched_util_clamp_min_rt_default" => {
+            vec![1_024, 300, 0]
+        }
+        "schedutil_rate_limit_us" => vec![0, 500, 20_000],
         "nr_cpus" => vec![1, 64, 255],
         _ => (tunable.min..=tunable.max.min(tunable.min + 3)).collect(),
     }

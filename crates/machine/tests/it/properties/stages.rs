@@ -29,6 +29,9 @@ pub fn stages() -> Vec<Scenario> {
         few_allowed(),
         clusters(),
         does_not_fit(),
+        asks_for_more(),
+        little_to_gain(),
+        wakes_beside_a_better_cpu(),
         two_failures_too_heavy(),
         slices(Op::Run(600)),
         slices(Op::Kernel(4_000)),
@@ -42,6 +45,30 @@ fn does_not_fit() -> Scenario {
     let first = task(Plan::Normal, 0, vec![Op::Run(4_000); 5]);
     let tasks = vec![first.clone(), TaskPlan { ops: vec![Op::Run(4_000); 50], ..first }];
     stage(Shape::Unequal { small: 1, large: 1 }, Price::Free, tasks)
+}
+
+/// A light task that asks for more than the smaller of two CPUs is worth, then for a little more than a fifth
+/// less than that: there it fits, but for the margin.
+fn asks_for_more() -> Scenario {
+    let light = || vec![Op::Run(500), Op::Sleep(4_000)];
+    let asks = |min, max| vec![Op::Clamps(min, max)];
+    let ops = [asks(Some(600), None), light(), light(), asks(Some(0), Some(400)), vec![Op::Run(4_000); 20]];
+    let tasks = vec![task(Plan::Normal, 0, [ops.concat(), light()].concat())];
+    stage(Shape::Unequal { small: 1, large: 1 }, Price::Free, tasks)
+}
+
+/// Light tasks on a CPU of each kind, and one that wakes now here, now there.
+fn little_to_gain() -> Scenario {
+    let rounds = |run, sleep| (0..60).flat_map(|_| [Op::Run(run), Op::Sleep(sleep)]).collect();
+    let tasks = [(300, 2_000), (900, 3_000), (150, 1_300), (700, 5_000)];
+    let tasks = tasks.map(|(run, sleep)| task(Plan::Normal, run, rounds(run, sleep)));
+    stage(Shape::Unequal { small: 2, large: 2 }, Price::Free, tasks.into())
+}
+
+/// A real-time task that wakes on the smaller of two CPUs, or on the other one.
+fn wakes_beside_a_better_cpu() -> Scenario {
+    let sleeps = task(Plan::Fifo(5), 0, vec![Op::Run(500), Op::Sleep(1_000), Op::Run(500)]);
+    stage(Shape::Unequal { small: 1, large: 1 }, Price::Free, vec![sleeps])
 }
 
 const FOUR_BY_THREE: Shape = Shape::Nodes { nodes: 4, cpus: 3, far: false };

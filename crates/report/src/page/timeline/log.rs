@@ -115,6 +115,7 @@ fn tell<'m>(builder: &mut Builder, record: &LogRecord, meaning: &impl Fn(&str) -
         | LogEvent::Executes {}
         | LogEvent::CacheRefill { .. }
         | LogEvent::CpusAllowed { .. }
+        | LogEvent::CpuFrequency { .. }
         | LogEvent::SlowedBySibling { .. } => {}
     }
 }

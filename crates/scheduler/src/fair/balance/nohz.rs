@@ -31,6 +31,10 @@ pub struct FairRoot {
     pub(in crate::fair) has_cores: bool,
     /// Some CPUs are worth less than others.
     pub(crate) is_asymmetric: bool,
+    /// They are, and it is known what each takes, and none shares its core.
+    pub(in crate::fair) has_energy_model: bool,
+    /// They are, or can change their frequency.
+    pub(crate) has_pelt_clocks: bool,
     /// Some cores of a cache share another one below it (sched_cluster_active).
     pub(in crate::fair) has_clusters: bool,
     /// What balancing by group types counts.
@@ -55,6 +59,8 @@ impl FairRoot {
             caches: llc.iter().map(cache).collect(),
             has_cores,
             is_asymmetric: !topology.capacities.is_empty(),
+            has_energy_model: !topology.capacities.is_empty() && !has_cores && topology.has_energy_model(),
+            has_pelt_clocks: !topology.capacities.is_empty() || !topology.frequencies.is_empty(),
             has_clusters: domains.iter().flatten().any(|d| d.kind == LevelKind::Cluster),
             sums: GroupSums::new(domains),
             tick: TickPeriod::default(),

@@ -5,7 +5,7 @@ use crate::fair::pelt::{Average, Removed};
 use crate::fair::queue::CfsRq;
 use crate::platform::Platform;
 use crate::shared::{Kept, RqLock, Shared};
-use crate::{CpuId, GroupId, IDLE_POLICY_WEIGHT, Nanos, Policy, Scheduler, TaskId, ThisCpu};
+use crate::{Clamps, CpuId, GroupId, IDLE_POLICY_WEIGHT, Nanos, Policy, Scheduler, TaskId, ThisCpu};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -20,6 +20,8 @@ pub struct GroupParams {
     pub idle: bool,
     /// How much it may use; `None`: without limit.
     pub quota: Option<QuotaParams>,
+    /// `cpu.uclamp.min` and `cpu.uclamp.max`, in 1024ths (deadline-groups B11).
+    pub clamps: Clamps,
 }
 
 /// All groups but the root.
@@ -41,6 +43,8 @@ pub struct Group {
     pub idle: bool,
     /// What it may use; `None`: without limit.
     pub pool: Option<Pool>,
+    /// The clamps in force: those that it asks for, within its parent's.
+    pub clamps: Clamps,
     /// Sum of what its queues have published of their loads (deadline-groups B3, B4).
     pub load_avg: Kept<u64>,
     queues: Box<[GroupQueue]>,
@@ -159,7 +163,7 @@ impl<P: Platform> Scheduler<P> {
     /// # Panics
     /// If it is not, or the shares are zero.
     pub fn create_group(&mut self, params: GroupParams) -> GroupId {
-        let GroupParams { parent, shares, idle, quota } = params;
+        let GroupParams { parent, shares, idle, quota, clamps } = params;
         assert!(parent.index() <= self.groups.0.len() && shares > 0, "a legal group: {params:?}");
         let cpus = self.cpus();
         let shares = if idle { IDLE_POLICY_WEIGHT } else { shares };
@@ -176,7 +180,8 @@ impl<P: Platform> Scheduler<P> {
             self.groups.0[parent.index() - 1].children.push(id);
         }
         let children = Vec::new();
-        self.groups.0.push(Group { parent, depth, children, shares, idle, pool, load_avg, queues });
+        let clamps = self.clamps_below(parent, clamps);
+        self.groups.0.push(Group { parent, depth, children, shares, idle, pool, clamps, load_avg, queues });
         id
     }
 }

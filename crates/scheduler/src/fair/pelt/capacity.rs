@@ -15,6 +15,8 @@ pub struct Capacity {
     /// What it is worth at its highest speed, with all of its time, in 1024ths of the best CPU
     /// (capacity_orig).
     pub full: u64,
+    /// The same at the frequency at which it runs.
+    pub speed: Kept<u64>,
     /// What its real-time tasks use (avg_rt).
     pub(super) used_by_rt: Average,
     /// What its deadline tasks use (avg_dl).
@@ -32,6 +34,7 @@ impl Capacity {
     pub(super) fn of(full: u64) -> Capacity {
         Capacity {
             full,
+            speed: Kept::new(full),
             used_by_rt: Average::default(),
             used_by_dl: Average::default(),
             used_by_interrupts: Average::default(),
@@ -64,6 +67,21 @@ impl Capacity {
     pub(super) fn fades(&self) -> bool {
         self.used_by_tasks() > 0 || self.used_by_interrupts.util_avg.get() > 0
     }
+}
+
+/// What is used of a CPU by others than fair tasks, in 1024ths of the best one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Others {
+    /// By tasks of higher classes.
+    pub tasks: u64,
+    /// By interrupts, as far as the kernel measures that.
+    pub interrupts: u64,
+}
+
+/// That of a CPU.
+pub(crate) fn used_by_others<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> Others {
+    let capacity = &me.k.rq(cpu).published.pelt.capacity;
+    Others { tasks: capacity.used_by_tasks(), interrupts: capacity.used_by_interrupts.util_avg.get() }
 }
 
 /// What is left of a CPU that is worth `full`, of which tasks of higher classes use so much of what
@@ -122,7 +140,7 @@ pub(crate) fn interrupted<P: Platform>(rq: &RqGuard<'_, P>, taken: Nanos) {
     match rq.me.k.config.rules.cpu_capacity.get() {
         CpuCapacity::Pelt => {
             let average = &capacity.used_by_interrupts;
-            let taken = Nanos(taken.0 * capacity.full / FULL);
+            let taken = Nanos(taken.0 * capacity.speed.get() / FULL);
             average.update(rq.clock.saturating_sub(taken), Activity::NONE, 1);
             average.update(rq.clock, Activity::RUNNING, 1);
         }

@@ -1,4 +1,6 @@
-//! The time of averages on a machine whose CPUs are not worth the same (deadline-groups C3).
+//! The time of averages on a machine whose CPUs are not worth the same, or change their frequency
+//! (deadline-groups C3). The kernel looks at the frequency when it counts, so what passed before a change
+//! counts at the new one.
 //!
 //! While a CPU is busy its averages' time goes as fast as it works, in 1024ths of the best CPU, so that a
 //! task that needs 2 ms of that one counts as using as much wherever it runs. Once the CPU idles, the time
@@ -64,7 +66,7 @@ impl PeltClock {
 pub(crate) fn pelt_clock_advances<P: Platform>(rq: &RqGuard<'_, P>) {
     let pelt = &rq.published.pelt;
     let idles = rq.curr == rq.me.k.idle_task(rq.cpu);
-    let capacity = (!idles).then_some(pelt.capacity.full);
+    let capacity = (!idles).then_some(pelt.capacity.speed.get());
     let util_sum = pelt.average.util_sum.get() + pelt.capacity.util_sum_of_tasks();
     pelt.clock.advance(rq.clock_task(), capacity, util_sum >= SATURATED);
 }

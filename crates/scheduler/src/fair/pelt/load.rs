@@ -37,7 +37,7 @@ pub(in crate::fair) fn cpu_runnable<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId)
 }
 
 /// What the fair tasks of a CPU use of it, or are expected to, in 1024ths.
-pub(in crate::fair) fn cpu_util<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> u64 {
+pub(crate) fn cpu_util<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> u64 {
     let pelt = &me.k.rq(cpu).published.pelt;
     if tracked(me) {
         pelt.average.util_avg.get().max(pelt.estimated.get()).min(pelt.capacity.full)
@@ -61,6 +61,36 @@ pub(in crate::fair) fn task_load<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> 
 pub(in crate::fair) fn task_util_estimate<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> u64 {
     let pelt = &me.task(p).se.pelt;
     if tracked(me) { pelt.average.util_avg.get().max(pelt.estimate.of_last_activations()) } else { FULL }
+}
+
+/// With or without a sleeping task on a CPU.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::fair) enum UtilWith {
+    /// As if it were queued there.
+    It,
+    /// As if it had never been there.
+    WithoutIt,
+}
+
+/// As [`cpu_util`], with or without a task that sleeps.
+pub(in crate::fair) fn cpu_util_with<P: Platform>(
+    me: ThisCpu<'_, P>,
+    cpu: CpuId,
+    p: TaskId,
+    with: UtilWith,
+) -> u64 {
+    let (pelt, task) = (&me.k.rq(cpu).published.pelt, me.task(p));
+    let own = &task.se.pelt;
+    let mut used = pelt.average.util_avg.get();
+    if task.cpu.get() == cpu && own.attached.get() {
+        used = used.saturating_sub(own.average.util_avg.get());
+    }
+    let mut estimated = pelt.estimated.get();
+    if with == UtilWith::It {
+        used += own.average.util_avg.get();
+        estimated += task_util_estimate(me, p);
+    }
+    used.max(estimated).min(pelt.capacity.full)
 }
 
 /// A CPU as it would be without a task.

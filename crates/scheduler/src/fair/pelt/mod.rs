@@ -25,14 +25,18 @@ pub use attach::Removed;
 pub use average::Average;
 pub use capacity::Capacity;
 pub(in crate::fair) use capacity::{capacity_of, is_reduced, refresh};
-pub(crate) use capacity::{higher_class_begins, higher_class_charged, higher_class_ran, interrupted};
+pub(crate) use capacity::{
+    higher_class_begins, higher_class_charged, higher_class_ran, interrupted, used_by_others,
+};
 pub(in crate::fair) use climb::Change;
 pub use clock::PeltClock;
 pub(crate) use clock::pelt_clock_advances;
 pub use estimate::Estimate;
-pub(in crate::fair) use fits::{greater, misfits, task_fits, update_misfit};
+pub(in crate::fair) use fits::{Fit, fit, greater, misfits, task_fit, task_fits, update_misfit};
+pub(crate) use load::cpu_util;
 pub(in crate::fair) use load::{
-    Without, cpu_load, cpu_load_of_all, cpu_runnable, cpu_util, cpu_without, task_load, task_util_estimate,
+    UtilWith, Without, cpu_load, cpu_load_of_all, cpu_runnable, cpu_util_with, cpu_without, task_load,
+    task_util_estimate,
 };
 
 use super::hierarchy::bandwidth::clock_of;
@@ -125,7 +129,7 @@ fn count_load(queue: &QueuePelt, pelt: &TaskPelt) {
 
 /// Gives a task these averages, in its queue too.
 #[cfg(test)]
-pub(in crate::fair) fn set_averages<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, load: u64, util: u64) {
+pub(crate) fn set_averages<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, load: u64, util: u64) {
     let task = me.task(p);
     let (own, weight) = (&task.se.pelt.average, task.se.weight.get());
     let queue = &me.k.rq(task.cpu.get()).published.pelt.average;

@@ -13,6 +13,7 @@ use super::balance::takes_newest_first;
 use super::cfs::{Buddies, Timeline};
 use super::eevdf::{EevdfRq, SetNext, Sums};
 use super::hierarchy::bandwidth::{self, is_hidden};
+use super::overutilised::check_overutilised;
 use super::{discipline, hierarchy, hrtick, pelt};
 use crate::class::{DequeueKind, EnqueueKind, PreemptCause, uncount_runnable};
 use crate::platform::Platform;
@@ -121,6 +122,9 @@ pub(crate) fn enqueue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
     }
     count_idle_policy(rq, task, 1);
     rq.fair.tasks.push(&me.k.tasks, p);
+    if kind != EnqueueKind::New {
+        check_overutilised(rq);
+    }
     if me.has(Feature::Hrtick) {
         hrtick::hrtick_update(rq);
     }
@@ -278,6 +282,7 @@ pub(crate) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId) {
         hierarchy::tick(rq, curr);
     }
     pelt::update_misfit(rq, Some(curr));
+    check_overutilised(rq);
 }
 
 /// Asks for a reschedule if `p`, just queued here, should run before the fair task that runs.

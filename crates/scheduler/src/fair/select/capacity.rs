@@ -3,12 +3,13 @@
 
 use super::idle_sibling::{Chosen, looks_usable};
 use crate::domains::Asymmetry;
-use crate::fair::pelt::{capacity_of, task_fits};
+use crate::fair::pelt::{Fit, capacity_of, task_fit};
 use crate::platform::Platform;
 use crate::{CpuId, Reason, TaskId, ThisCpu};
 
-/// The first idle CPU behind `target` in which `p` fits; if it fits in none, the idle one that is worth most;
-/// if nobody idles, `target`. `None` in a part of the machine that has not got all kinds of CPUs.
+/// The first idle CPU behind `target` in which `p` fits; if it fits in none, the idle one that it fits best,
+/// and of these the one that is worth most; if nobody idles, `target`. `None` in a part of the machine that
+/// has not got all kinds of CPUs.
 pub(super) fn search<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, target: CpuId) -> Option<Chosen> {
     let domain = me.k.domains(target).iter().find(|domain| domain.asymmetric == Asymmetry::Full)?;
     let candidates = domain.span.and(&me.task(p).cpus_allowed.get());
@@ -18,10 +19,11 @@ pub(super) fn search<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, target: CpuId) 
         if !looks_usable(me, cpu) {
             continue;
         }
-        if task_fits(me, p, cpu) {
+        let fit = task_fit(me, p, cpu);
+        if fit == Fit::Yes {
             return Some(Chosen { cpu, reason: Reason::SisFits });
         }
-        let has = capacity_of(me, cpu);
+        let has = (fit, capacity_of(me, cpu));
         if best.is_none_or(|(_, most)| has > most) {
             best = Some((cpu, has));
         }

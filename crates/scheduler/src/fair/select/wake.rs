@@ -2,7 +2,9 @@
 //! 8.7).
 
 use super::affine::{Target, affine_target};
+use super::energy;
 use super::idle_sibling::{self, Chosen};
+use super::wakee::record_wakee;
 use crate::fair::averages::{one_overlaps_much, overlap_little};
 use crate::fair::cpu_load::{cpu_avg_load_per_task, load_weight, look_at, source_load, target_load};
 use crate::platform::Platform;
@@ -19,6 +21,13 @@ pub(super) const WAKE_IMBALANCE_PCT: u64 = 100 + (125 - 100) / 2;
 pub(crate) fn select_task_rq_wake<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, flags: WakeFlags) -> CpuId {
     let rules = &me.k.config.rules;
     let prev = me.task(p).cpu.get();
+    if me.k.places_by_energy()
+        && let Some(found) = energy::search(me, p, prev)
+    {
+        record_wakee(me, p);
+        me.decide(p, found.reason);
+        return found.cpu;
+    }
     // Both forms of the affine test go with each form of the search; the newer one tells its reason itself.
     let (target, affine, reason) = match rules.wake_placement.get() {
         WakePlacement::IdleOrLoad | WakePlacement::IdleNearOrLoad | WakePlacement::LoadOnly => {

@@ -72,9 +72,16 @@ pub(super) fn wakes_widely<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> bool {
     if me.k.config.rules.wake_wide.get() == WakeWide::Off {
         return false;
     }
+    record_wakee(me, p);
     let waker = me.task(me.curr());
-    waker.se.habits.wakes(p, me.now(), tick_period(me));
     wake_wide(waker.se.habits.flips.get(), me.task(p).se.habits.flips.get(), me.k.llc_size(me.id))
+}
+
+/// The running task, or the one that an interrupt found running, wakes `p`.
+pub(super) fn record_wakee<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) {
+    if me.k.config.rules.wake_wide.get() != WakeWide::Off {
+        me.task(me.curr()).se.habits.wakes(p, me.now(), tick_period(me));
+    }
 }
 
 /// Whether a waker of many and one of its many woken are too many for a cache of so many CPUs.

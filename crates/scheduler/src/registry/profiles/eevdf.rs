@@ -63,6 +63,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "dl_server=deferred",
             "dl_server_stop=on_empty",
             "dl_server_wakeup=new_period",
+            "freq_margin=before",
             "rt_throttle=off",
         ],
     },

@@ -43,4 +43,33 @@ rules! {
             "No: such CPUs are only worth less where loads are compared (up to 5.9; from 4.9 on those kernels \
              placed such tasks in other ways, which are not modelled).",
     }
+    Governor governor
+        "Who chooses the frequencies of CPUs that have several (scaling_governor)?" "deadline-groups C2" {
+        Performance "performance" "Nobody: they run at the highest.",
+        Schedutil "schedutil"
+            "The scheduler: what a CPU's tasks use, within their clamps, and a quarter more (4.7 on).",
+    }
+    FreqMargin freq_margin
+        "Is the quarter that schedutil adds part of what clamps bound?" "deadline-groups C2" {
+        After "after" "No: it comes on top of the clamped utilisation (up to 6.7).",
+        Before "before" "Yes: a clamp is the frequency's as well (6.8 on).",
+    }
+    EnergyAware energy_aware
+        "Does a woken fair task go where it costs the least energy, as long as no CPU is overutilised?"
+        "deadline-groups C4" {
+        AnyGain "any_gain"
+            "Yes, for any gain, where a machine file says what CPUs take and governor=schedutil chooses their \
+             frequencies (6.0 on).",
+        Sixteenth "sixteenth" "Yes, for a gain of a sixteenth of all that is taken (5.0 to 5.19).",
+        Off "off" "No.",
+    }
+    Uclamp uclamp
+        "How do clamps of utilisation decide which CPU a task fits?" "deadline-groups B11" {
+        Fits "fits"
+            "It fits below its upper clamp on a CPU that is worth that, and above its lower one only on a CPU \
+             that is worth as much; a fifth has to stay free of what it really uses alone (6.2 on, 6.1.y).",
+        Margin "margin"
+            "It counts as using what it uses within its clamps, and a fifth more than that (5.3 to 6.1).",
+        Off "off" "There are none (up to 5.2).",
+    }
 }

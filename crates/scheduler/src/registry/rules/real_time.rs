@@ -105,6 +105,13 @@ rules! {
         FirstPushable "first_pushable" "It is still the first pushable task.",
         StillQueued "still_queued" "It is still queued here and does not run.",
     }
+    RtFit rt_fit
+        "Must a real-time task fit a CPU, where CPUs are worth more and less?" "deadline-groups C1" {
+        Fit "fit"
+            "Wakeups and pushes prefer CPUs that are worth its lower clamp, which by itself is all of the best \
+             one (5.6 on).",
+        Ignored "ignored" "No.",
+    }
     RtThrottle rt_throttle "Are real-time tasks throttled?" "deadline-groups A12; rt-class 8.1" {
         Root "root"
             "Yes, each CPU's to sched_rt_runtime_us in each period (up to 6.11, and with RT_GROUP_SCHED later, \

@@ -80,6 +80,19 @@ fn tasks_ask_for_the_slice_that_they_are_to_have() {
     }
 }
 
+/// As uclampset does before it executes the program.
+#[test]
+fn tasks_ask_for_their_clamps_first() {
+    let hog = build("hog --util-max 300 --util-min 20", 1).task(0).steps(1);
+    assert_eq!(hog, ["SetClamps(ClampRequest { min: Some(20), max: Some(300) })"]);
+    let periodic = build("periodic --util-min 512", 1).task(0).steps(1);
+    assert_eq!(periodic, ["SetClamps(ClampRequest { min: Some(512), max: None })"]);
+    for refused in ["hog --util-min 1025", "hog --util-min 3 --util-max 2", "periodic --util-max -1"] {
+        let error = crate::load::registry::parse(refused).expect_err("refused").to_string();
+        assert!(error.contains("util-m"), "{refused}: {error}");
+    }
+}
+
 /// Period in nanoseconds and priority of each task of the benchmark load.
 fn bench(cpus: usize) -> Vec<(u64, u8)> {
     let mut built = build("periodic --bench", cpus);

@@ -89,6 +89,8 @@ pub(super) struct Pass {
     pub shares_cache: bool,
     /// Its CPUs are not worth the same: who does not fit moves, whatever its load.
     pub asymmetric: bool,
+    /// Tasks are placed by energy, and stay where they are.
+    pub by_energy: bool,
     /// Load of each CPU's worth, over all groups.
     pub average: u64,
     /// What a local group with more than that lacks counts as huge (rule `lb_average`).
@@ -105,6 +107,9 @@ impl Pass {
         let (l, b) = (&local.figures, &busiest.figures);
         if busiest.kind == GroupType::Misfit {
             return Reason::LbMisfit;
+        }
+        if self.by_energy {
+            return Reason::LbEnergy;
         }
         if busiest.kind == GroupType::Imbalanced {
             return Reason::LbImbalanced;
@@ -240,6 +245,7 @@ mod tests {
             let seen: Vec<Seen> = self.groups.iter().map(|f| Seen::new(*f, self.pct)).collect();
             let sum = |of: fn(&Figures) -> u64| self.groups.iter().map(of).sum::<u64>();
             let pass = Pass {
+                by_energy: false,
                 situation: self.situation,
                 pct: self.pct,
                 prefer_sibling: self.prefer_sibling,

@@ -8,6 +8,7 @@ use crate::domains::{SchedDomain, SchedGroup};
 use crate::fair::balance::{Counted, Situation, constants, interval_ms, numa_difference};
 use crate::fair::cache::shared_cache;
 use crate::fair::group::Figures;
+use crate::fair::overutilised::is_overutilised;
 use crate::fair::pelt::{capacity_of, cpu_load, is_reduced, misfits, refresh};
 use crate::platform::Platform;
 use crate::registry::{Lb, LbAverage, MisfitReduced, SmtBalance};
@@ -77,6 +78,7 @@ impl<'d> Search<'d> {
         drop(view);
         self.update_idle_scan(me, total.util);
         self.note_overload(me, total.somebody_waits);
+        self.note_overutilised(me);
         let pass = Pass {
             situation: self.situation,
             pct,
@@ -84,6 +86,7 @@ impl<'d> Search<'d> {
             siblings_of_idle: me.k.config.rules.smt_balance.get() == SmtBalance::On,
             shares_cache: domain.shares_cache,
             asymmetric,
+            by_energy: me.k.places_by_energy() && !me.k.root_domain(self.dest).overutilised.get(),
             average: total.average_load(),
             lack_wraps: me.k.config.rules.lb_average.get() == LbAverage::Wraps,
         };
@@ -107,9 +110,24 @@ impl<'d> Search<'d> {
 
     /// A pass over the whole root domain knows whether anybody waits.
     pub fn note_overload<P: Platform>(&self, me: ThisCpu<'_, P>, somebody_waits: bool) {
-        if me.k.domains(self.dest).last().is_some_and(|top| top.span == self.domain.span) {
+        if self.is_of_all(me) {
             me.k.root_domain(self.dest).overload.set(somebody_waits);
         }
+    }
+
+    /// And whether any CPU has too little for its tasks; one over a part knows if one of those has.
+    fn note_overutilised<P: Platform>(&self, me: ThisCpu<'_, P>) {
+        if !me.k.places_by_energy() {
+            return;
+        }
+        let any = self.cpus.iter().any(|cpu| is_overutilised(me, cpu));
+        if any || self.is_of_all(me) {
+            me.k.root_domain(self.dest).overutilised.set(any);
+        }
+    }
+
+    fn is_of_all<P: Platform>(&self, me: ThisCpu<'_, P>) -> bool {
+        me.k.domains(self.dest).last().is_some_and(|top| top.span == self.domain.span)
     }
 
     /// How many CPUs a wakeup may look at in this cache, now that its CPUs are so full (SIS_UTIL).

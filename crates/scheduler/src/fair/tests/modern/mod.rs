@@ -3,6 +3,7 @@
 
 mod balance;
 mod clusters;
+mod energy;
 mod fork;
 mod nohz;
 mod older;
