@@ -5,8 +5,9 @@ use crate::engine::hardware::{Hw, Mode};
 use crate::engine::userland::{Activity, Caller, InSections, Rest, Resume, Slow};
 use crate::engine::userland::{process, sched_calls, sleep_until};
 use crate::step::Step;
+use scheduler::fair::run_rebalance_domains;
 use scheduler::fork::sched_exec;
-use scheduler::mutex::unlock_slow;
+use scheduler::mutex::{lock_resume, lock_slow, unlock_slow};
 use scheduler::policy::sched_setattr_runtime;
 use scheduler::schedule::sched_yield;
 use scheduler::wakeup::try_to_wake_up;
@@ -127,6 +128,10 @@ impl Sim {
             Resume::Execed => process::execed(call),
             Resume::WaitChild => process::wait_child(call),
             Resume::Exit => call.slowly(Slow::Exit),
+            Resume::Softirq => self.looks_for_softirqs(call),
+            Resume::SoftirqLock => self.locks_softirqs_again(call),
+            Resume::SoftirqRound => self.serves_softirq(call),
+            Resume::TaskletDone { timer, began } => self.tasklet_is_done(call, timer, began),
         }
     }
 
@@ -172,6 +177,13 @@ impl Sim {
             Slow::SetNice { target, nice } => sched_calls::set_nice(call, target, nice).await,
             Slow::SetSlice { runtime } => sched_setattr_runtime(me, p, runtime).await,
             Slow::SetAffinity { target, cpus } => sched_calls::set_affinity(call, target, *cpus).await,
+            Slow::SoftirqRound => self.softirq(me).await,
+            Slow::SoftirqLock(lock) => self.softirq_lock(call, lock_slow(me, p, lock).await).await,
+            Slow::SoftirqLockAgain(lock) => self.softirq_lock(call, lock_resume(me, p, lock).await).await,
+            Slow::SoftirqUnlock(lock) => unlock_slow(me, p, lock).await,
+            Slow::Balance(balancing) => run_rebalance_domains(me, balancing).await,
+            Slow::Handle(work) => self.do_irq_work(me, work).await,
+            Slow::Message(message) => self.message_from_outside(me, message).await,
             // The engine stops at the next suspension; make sure that there is one.
             Slow::Stop => self.hw().suspend(me.id, Mode::Spinning).await,
         }

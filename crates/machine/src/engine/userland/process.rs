@@ -148,6 +148,7 @@ impl Processes {
             last_child: None,
             timer,
             timer_slack: spec.timer_slack,
+            timer_is_soft: false,
             working_set_bytes: spec.working_set_bytes,
             warmth: Warmth::default(),
             family,

@@ -84,4 +84,33 @@ rules! {
         Thread "thread" "The thread migration/N of its CPU.",
         Interrupt "interrupt" "An interrupt, without the thread's switches: older profiles, approximately.",
     }
+    IrqThreads irq_threads "Which interrupts of devices are handled in threads?" "machine.md 1.6" {
+        Driver "driver" "Those of drivers that ask for it: none here.",
+        Forced "forced"
+            "All: the interrupt itself only wakes irq/N-dev, FIFO 50, one for each CPU here (PREEMPT_RT, or \
+             the boot option threadirqs).",
+    }
+    HrtimerContext hrtimer_context "Where does the timer of a sleep expire?" "machine.md 1.8" {
+        AllHard "all_hard" "In the interrupt itself, which wakes the sleeper (kernels without PREEMPT_RT).",
+        ByPolicy "by_policy"
+            "That of a real-time or deadline task in the interrupt; that of a fair task in the soft interrupt \
+             (PREEMPT_RT).",
+    }
+    SoftirqWhere softirq_where "Where are soft interrupts served?" "machine.md 1.7, 2.2" {
+        IrqExit "irq_exit"
+            "On the way out of the interrupt, on top of whoever runs; what a round leaves, in ksoftirqd/N.",
+        Task "task" "In threads that can be preempted, periodic balancing too (PREEMPT_RT).",
+    }
+    TimerThread timer_thread "Which thread serves timers, where soft interrupts are served in threads?"
+        "machine.md 0.4, 1.8" {
+        Ksoftirqd "ksoftirqd" "ksoftirqd/N, a fair task, as for all else (PREEMPT_RT of 5.15 to 6.12).",
+        Ktimers "ktimers" "ktimers/N, FIFO 1 (6.13 on; with the -rt patches about 5.16 on).",
+    }
+    SoftirqLock softirq_lock
+        "Do the threads that serve soft interrupts exclude each other?" "machine.md 1.7" {
+        None "none" "No: whoever is higher goes first (6.18 on).",
+        PerCpu "per_cpu"
+            "Yes, by a lock of their CPU with inheritance, for as long as a round takes (PREEMPT_RT up to \
+             6.17).",
+    }
 }
