@@ -185,10 +185,11 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "The soft interrupts of devices and networks, RCU callbacks and workqueues: a machine file has \
                   random stretches with interrupts off and generic kernel threads in their place, of which \
                   those marked device are threads with PREEMPT_RT; the recordings of kernels with it bring \
-                  such threads besides. Without PREEMPT_RT only the load `ipi_storm` has soft interrupts, and ksoftirqd for what they \
-                  leave; the tick itself balances and serves the timer wheel. A round of theirs ends after \
-                  2 ms, and not with the jiffy in which these are over; a new one begins at the next \
-                  interrupt, also from 4.9 to 6.4 while ksoftirqd has it.",
+                  such threads besides. Without PREEMPT_RT only the load `ipi_storm` has soft interrupts; \
+                  what they leave the next interrupt does, and ksoftirqd only with softirq_rest=ksoftirqd; \
+                  the tick itself balances and serves the timer wheel. A round of theirs ends after 2 ms, \
+                  and not with the jiffy in which these are over; a new one begins at the next interrupt, \
+                  also from 4.9 to 6.4 while ksoftirqd has it.",
         changes: "Tails of wakeup latency. Of cyclictest's figures under load on a 6.18 machine, a quarter \
                   are within 15 %.",
         profiles: ALL,
@@ -197,15 +198,17 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "preempt_rt",
         effect: Effect::Large,
-        missing: "Of PREEMPT_RT: sleeping spinlocks and migrate_disable, rcuc/N and irq_work/N, the lazy \
-                  preemption of 6.1-rt. There are the threads of interrupts, timers and soft interrupts \
-                  (irq/N-dev, ktimers/N, ksoftirqd/N), but in 2.6.23-rt5, where the machine file has some; \
-                  and preemption wherever no lock is held. What is atomic of a stretch in the kernel is as \
-                  long as with preempt_model=full. A thread that waits for the lock of the soft interrupts \
-                  is seen in state S, and not D.",
-        changes: "What PREEMPT_RT costs fair tasks (two switches for each lock that is not free), and the \
-                  longest latencies under load, which are those of preempt_model=full. Order and counts of \
-                  a guest's wakeups come out (machine.md 1.13); times were not compared.",
+        missing: "Of PREEMPT_RT: waits for sleeping spinlocks, with inheritance, and migrate_disable while \
+                  one has such a lock, hence also what push and pull do about it; rcuc/N and irq_work/N; the \
+                  lazy preemption of 6.1-rt, which concerns tasks that have such locks. There are the threads \
+                  of interrupts, timers and soft interrupts (irq/N-dev, ktimers/N, ksoftirqd/N), but in \
+                  2.6.23-rt5, where the machine file has some; and tasks are preempted with locks of the \
+                  kernel held, but for raw ones: a tenth of what spinlocks make atomic, which is assumed. A \
+                  thread that waits for the lock of the soft interrupts is seen in state S, and not D.",
+        changes: "What PREEMPT_RT costs fair tasks: two switches for each lock that is not free; hackbench \
+                  takes as long as without it, where 5 to 30 % more are told (machine.md 1.13). How often a \
+                  real-time task waits for a lock that a preempted fair one has. Order and counts of a \
+                  guest's wakeups come out; times were not compared with a real kernel.",
         profiles: REAL_TIME,
         source: "machine.md 1",
     },
@@ -308,7 +311,7 @@ pub(super) const LIMITS: &[Limit] = &[
         source: "recordings of 6.18",
     },
     Limit {
-        name: "kernel_locks",
+        name: "lock_waits",
         effect: Effect::Medium,
         missing: "Locks inside the kernel other than those of run queues and timers of tasks (mmap_lock, \
                   inodes, page cache), and spinning for them.",

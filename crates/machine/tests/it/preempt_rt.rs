@@ -2,8 +2,8 @@
 
 use crate::engine::{Clock, fifo, ideal, ms, script, us};
 use machine::{
-    Arrival, ChannelSpec, IrqOff, Machine, MachineSpec, Outcome, Outside, RunOptions, Setup, SoftirqSpec,
-    SoftirqTally, Spread, Step, TaskSpec, Tracing,
+    Arrival, ChannelSpec, IrqOff, Machine, MachineSpec, Operation, Outcome, Outside, RunOptions, Setup,
+    SoftirqSpec, SoftirqTally, Spread, Step, Stretch, TaskSpec, Tracing,
 };
 use scheduler::registry::Config;
 use scheduler::{CpuId, Nanos};
@@ -109,8 +109,7 @@ fn a_fair_sleeper_waits_for_whoever_its_timer_thread_waits_for() {
         setup.spawn(Nanos::ZERO, task);
         setup_hog(&mut setup);
         run(&[kernel], ideal(1), setup);
-        let at = clock.borrow()[1];
-        at
+        clock.borrow()[1]
     };
     let five_ms = |setup: &mut Setup| {
         let (mut task, _) = sleeper("fifo", &[us(100_200)], ms(5));
@@ -199,7 +198,7 @@ fn without_preempt_rt_ksoftirqd_does_what_a_round_leaves() {
         SoftirqSpec { cpu: CpuId(0), at: ms(100), every: us(300), work: us(400), tally: tally.clone() };
     setup.softirq(each);
     setup.spawn(Nanos::ZERO, hog());
-    let outcome = run(&["6.1"], ideal(1), setup);
+    let outcome = run(&["6.1", "softirq_rest=ksoftirqd"], ideal(1), setup);
     let ran = |comm: &str| {
         outcome.tasks.iter().find(|t| &*t.comm == comm).map_or(Nanos::ZERO, |t| t.counters.sum_exec_runtime)
     };
@@ -286,4 +285,47 @@ fn m6_interrupts_that_come_meanwhile_are_one_more_pass() {
     let (ran, slept) = (thread.counters.sum_exec_runtime, thread.counters.nr_voluntary_switches);
     assert!(ran > ms(450) && slept < 20, "{ran}, {slept} sleeps");
     assert_eq!(clock.borrow().len(), 3);
+}
+
+/// machine.md 1.2, 1.3: a fork takes 133 sleeping locks, the exit 88, an exec 168, and each costs twice what
+/// a spinlock does, which is in the cost of the operation.
+#[test]
+fn sleeping_locks_make_operations_dearer() {
+    let took = |locks: &str| {
+        let mut spec = ideal(1);
+        (spec.costs.exec, spec.costs.lock_uncontended) = (us(450), Nanos(15));
+        let mut setup = Setup::new(1);
+        let (task, clock) = script("task", [Step::Exec("other".into())]);
+        setup.spawn(Nanos::ZERO, task);
+        run(&["6.12-rt", locks], spec, setup);
+        let clock = clock.borrow();
+        clock[1] - clock[0]
+    };
+    assert_eq!(took("kernel_locks=sleeping") - took("kernel_locks=spin"), Nanos(168 * 15));
+}
+
+/// machine.md 1.11, 4.1: a FIFO task beside one that does nothing but exec waits for an atomic section of
+/// that in a quarter of the cases under preempt_model=full, and in a fortieth where locks sleep.
+#[test]
+fn sleeping_locks_let_tasks_be_preempted_that_have_one() {
+    let late = |locks: &str| {
+        let mut spec = ideal(1);
+        spec.costs.exec = us(450);
+        let (points, atomic_percent) = (None, 25);
+        let exec = Stretch { points, atomic_percent, atomic_mean: Nanos(1_500), atomic_max: us(20) };
+        spec.stretches.set(Operation::Exec, exec);
+        let times: Vec<Nanos> = (1..1_600).map(|n| us(613 * n)).collect();
+        let (mut timer, clock) = script("timer", times.iter().map(|at| Step::SleepUntil(*at)));
+        timer.policy = fifo(80);
+        let execs = std::iter::repeat_with(|| Step::Exec("make".into())).take(2_200);
+        let mut setup = Setup::new(1);
+        setup.spawn(Nanos::ZERO, timer);
+        setup.spawn(Nanos::ZERO, script("execs", execs).0);
+        run(&["6.12-rt", locks, "irq_threads=driver"], spec, setup);
+        let clock = clock.borrow();
+        clock[1..].iter().zip(&times).filter(|(at, due)| at > due).count()
+    };
+    let (spin, sleeping) = (late("kernel_locks=spin"), late("kernel_locks=sleeping"));
+    assert!(spin.abs_diff(400) < 60, "a quarter of 1599: {spin}");
+    assert!(sleeping.abs_diff(40) < 20, "a tenth of that: {sleeping}");
 }

@@ -14,6 +14,7 @@ pub const FROM_THE_START: &[&str] = &[
     "irq_threads",
     "hrtimer_context",
     "softirq_where",
+    "softirq_rest",
     "timer_thread",
     "softirq_lock",
 ];

@@ -3,9 +3,9 @@
 //! It works on its list with interrupts on, so that others come in between and stretch it; but on behalf of
 //! nobody, so that whoever runs on the CPU stands still and no request to reschedule is looked at until it
 //! ends. A pass takes the whole list as it is; what has been put into it meanwhile gets another pass, unless
-//! somebody asks to run, or the soft interrupt has gone on for long. The rest is left to a thread of the CPU,
-//! ksoftirqd, which competes with all others ([`super::cpu_threads`]); or to the CPU's next interrupt, if
-//! that comes first.
+//! somebody asks to run, or the soft interrupt has gone on for long. The rest is left to a thread of the CPU
+//! where there is one, ksoftirqd, which competes with all others ([`super::cpu_threads`]); and to the CPU's
+//! next interrupt, if that comes first.
 
 use super::interrupts::FROM_INTERRUPT;
 use super::sim::Sim;

@@ -4,6 +4,7 @@ use super::sim::Sim;
 use crate::engine::hardware::{Hw, Mode};
 use crate::engine::userland::{Activity, Caller, InSections, Rest, Resume, Slow};
 use crate::engine::userland::{process, sched_calls, sleep_until};
+use crate::spec::Operation;
 use crate::step::Step;
 use scheduler::fair::run_rebalance_domains;
 use scheduler::fork::sched_exec;
@@ -38,7 +39,10 @@ impl Sim {
             Step::SpinUnlock(lock) => return user.spinlocks.unlock(call, lock),
             Step::Sections(work) => call.with(|t| t.sections.begin(InSections::new(work))),
             Step::Send(channel) => {
-                return self.in_kernel(call, user.channels.send_cost(channel), Resume::Send(channel));
+                let cost = user.channels.send_cost(channel);
+                // One for a message written and read.
+                let cost = call.with_locks(Operation::Call, cost);
+                return self.in_kernel(call, cost, Resume::Send(channel));
             }
             Step::TrySend(channel) => return user.channels.try_send(channel),
             Step::TrySendAll(channels) => {

@@ -68,12 +68,13 @@ pub(super) const PROFILES: &[Profile] = &[
         meaning: "Linux 6.1 as released, with the -rt patches and PREEMPT_RT: interrupts of devices, soft \
                   interrupts and the timers of fair tasks in threads, ktimers among them; remote wakeups take the remote lock, \
                   balancing looks at eight tasks.",
-        source: "rt-class 0.3, 0.4; fair-placement 8.1; machine.md 0.4, 1.6 to 1.8",
+        source: "rt-class 0.3, 0.4; fair-placement 8.1; machine.md 0.4, 1.6 to 1.8, 1.11",
         base: Some("6.1"),
         settings: &[
             "NO_TTWU_QUEUE",
             "preempt_model=full",
             "sched_nr_migrate=8",
+            "kernel_locks=sleeping",
             "irq_threads=forced",
             "hrtimer_context=by_policy",
             "softirq_where=task",

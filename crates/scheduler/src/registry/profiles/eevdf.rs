@@ -70,12 +70,13 @@ pub(super) const PROFILES: &[Profile] = &[
         name: "6.12-rt",
         meaning: "Linux 6.12 as released, with PREEMPT_RT: interrupts of devices, soft interrupts and the timers of fair tasks in \
                   ksoftirqd, a fair task, which has to wait for its turn.",
-        source: "machine.md 0.4, 1.6 to 1.8; eevdf-class 0.3, 0.4",
+        source: "machine.md 0.4, 1.6 to 1.8, 1.11; eevdf-class 0.3, 0.4",
         base: Some("6.12"),
         settings: &[
             "NO_TTWU_QUEUE",
             "preempt_model=full",
             "sched_nr_migrate=8",
+            "kernel_locks=sleeping",
             "irq_threads=forced",
             "hrtimer_context=by_policy",
             "softirq_where=task",
@@ -129,12 +130,13 @@ pub(super) const PROFILES: &[Profile] = &[
         name: "6.18-rt",
         meaning: "Linux 6.18 as released, with PREEMPT_RT: interrupts of devices, soft interrupts and the timers of fair tasks in \
                   threads that no longer exclude each other, ktimers among them.",
-        source: "machine.md 0.4, 1.6 to 1.8; eevdf-class 0.3, 0.4",
+        source: "machine.md 0.4, 1.6 to 1.8, 1.11; eevdf-class 0.3, 0.4",
         base: Some("6.18"),
         settings: &[
             "NO_TTWU_QUEUE",
             "preempt_model=full",
             "sched_nr_migrate=8",
+            "kernel_locks=sleeping",
             "irq_threads=forced",
             "hrtimer_context=by_policy",
             "softirq_where=task",
