@@ -1,8 +1,11 @@
 //! The timer tick (rt-class 8.2, fair-class 2.6).
 
 use crate::ThisCpu;
-use crate::class::{task_tick, trigger_load_balance, turn_ends, update_cpu_load};
+use crate::class::{
+    Balancing, raise_load_balance, task_tick, trigger_load_balance, turn_ends, update_cpu_load,
+};
 use crate::platform::{Cost, Platform};
+use crate::registry::SoftirqWhere;
 
 /// The timer fires that was set for the end of the running task's turn (HRTICK, eevdf-class 5.4); nothing if
 /// that is another moment by now.
@@ -17,8 +20,9 @@ pub async fn hrtick<P: Platform>(me: ThisCpu<'_, P>) {
 }
 
 /// One tick on the executing CPU: accounting, slices, load averages; then periodic balancing, which may take
-/// other CPUs' locks.
-pub async fn scheduler_tick<P: Platform>(me: ThisCpu<'_, P>) {
+/// other CPUs' locks. Where soft interrupts are served in threads, one of them has to do what is returned
+/// ([`crate::fair::run_rebalance_domains`]); else nothing is.
+pub async fn scheduler_tick<P: Platform>(me: ThisCpu<'_, P>) -> Option<Balancing> {
     let mut rq = me.lock(me.id).await;
     rq.update_clock();
     rq.charge(Cost::Tick);
@@ -26,5 +30,11 @@ pub async fn scheduler_tick<P: Platform>(me: ThisCpu<'_, P>) {
     rq.harden_resched();
     task_tick(&mut rq);
     drop(rq);
-    trigger_load_balance(me).await;
+    match me.k.config.rules.softirq_where.get() {
+        SoftirqWhere::IrqExit => {
+            trigger_load_balance(me).await;
+            None
+        }
+        SoftirqWhere::Task => raise_load_balance(me),
+    }
 }

@@ -83,15 +83,15 @@ const fn releases(profiles: &'static [&'static str], source: &'static str, what:
 /// Releases run as the profile before them.
 const V2637: &[&str] = &["2.6.37"];
 const V44: &[&str] = &["4.4"];
-const V612: &[&str] = &["6.12"];
+const V612: &[&str] = &["6.12", "6.12-rt"];
 const V70: &[&str] = &["7.0"];
 /// Kernels with EEVDF.
-const EEVDF: &[&str] = &["6.6", "6.12", "6.12.y", "6.18", "6.18.y", "7.0", "7.1"];
+const EEVDF: &[&str] = &["6.6", "6.12", "6.12-rt", "6.12.y", "6.18", "6.18-rt", "6.18.y", "7.0", "7.1"];
 const V419: &[&str] = &["4.19"];
 const V54: &[&str] = &["5.4"];
 const V510: &[&str] = &["5.10"];
 const V515: &[&str] = &["5.15"];
-/// Releases from 5.19 to 6.5, and from 4.15 on all that are built for PREEMPT_RT.
+/// Releases from 5.19 to 6.5, and from 4.15 to 6.11 those that are built for PREEMPT_RT.
 const V61: &[&str] = &["6.1"];
 const V61_BOTH: &[&str] = &["6.1", "6.1-rt"];
 
@@ -333,7 +333,15 @@ pub const DIFFERENCES: &[Difference] = &[
     ASKS_RECENT.between([6, 1, 42], [6, 2, 0]),
     ASKS_RECENT.since([6, 6, 0]),
     SELF_IPI.between([6, 1, 165], [6, 2, 0]),
-    SELF_IPI.since([6, 12, 75]),
+    releases(RT, "machine 0.3, 0.4", "ksoftirqd, a fair task, serves timers")
+        .until([5, 16, 0])
+        .set("timer_thread=ksoftirqd"),
+    releases(&["6.12-rt"], "machine 0.3, 0.4", "ktimers, FIFO 1, serves timers")
+        .since([6, 13, 0])
+        .set("timer_thread=ktimers"),
+    releases(&["6.18-rt"], "machine 0.4", "threads that serve soft interrupts exclude each other")
+        .between([6, 17, 0], [6, 18, 0])
+        .set("softirq_lock=per_cpu"),
     releases(RT, "fair-placement 8.7", "a newly idle CPU throws dice before it looks for work")
         .between([6, 1, 160], [6, 2, 0])
         .set("NI_RANDOM"),
@@ -353,26 +361,22 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(LATE_6_1, "fair-placement 8.7", "a push asks only whether its task is still queued")
         .until([6, 1, 191])
         .set("push_revalidate=still_queued"),
-    releases(V61_BOTH, "eevdf-class 3.7", "fair tasks that block with too much service stay queued")
-        .since([6, 12, 0]),
-    releases(
-        V61_BOTH,
-        "deadline-groups A11, A12",
-        "a fair server replaces the throttling of real-time tasks",
-    )
-    .since([6, 12, 0]),
     releases(V61_BOTH, "deadline-groups B7", "a CPU is called by an interrupt to let its groups go on")
         .since([6, 3, 0])
         .set("bw_unthrottle=ipi"),
-    releases(&["6.18"], "deadline-groups B7", "a limit freezes a group, and not task by task")
+    releases(&["6.18", "6.18-rt"], "deadline-groups B7", "a limit freezes a group, and not task by task")
         .between([6, 17, 0], [6, 18, 0])
         .set("bw_throttle=entity"),
     releases(&["6.12.y"], "eevdf-class 0.4", "RT_PUSH_IPI is on")
         .between([6, 12, 0], [6, 12, 96])
         .set("RT_PUSH_IPI"),
-    releases(&["6.6", "6.12", "6.12.y"], "fair-placement 8.7", "RT_PUSH_IPI may interrupt its own CPU")
-        .between([6, 6, 0], [6, 12, 75])
-        .set("rto_skip_self=off"),
+    releases(
+        &["6.6", "6.12", "6.12-rt", "6.12.y"],
+        "fair-placement 8.7",
+        "RT_PUSH_IPI may interrupt its own CPU",
+    )
+    .between([6, 6, 0], [6, 12, 75])
+    .set("rto_skip_self=off"),
     releases(&["6.6"], "eevdf-class 4.3", "a woken task stays in the cluster of the CPU where it would go")
         .since([6, 7, 0])
         .set("cluster_wake=on"),

@@ -168,6 +168,8 @@ mod tests {
             ("7.0", "full lazy"),
             ("7.3", "full lazy"),
             ("6.1-rt", "full"),
+            ("6.12-rt", "full"),
+            ("6.18-rt", "full lazy"),
             ("2.6.23-rt5", "full"),
         ] {
             for model in ["none", "voluntary", "full", "lazy"] {

@@ -248,7 +248,7 @@ fn sets(change: &Change, setting: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scheduler::registry::{ALIASES, PreemptModel, RULES, TUNABLES};
+    use scheduler::registry::{ALIASES, FROM_THE_START, PreemptModel, RULES, TUNABLES};
 
     fn change(text: &str) -> Change {
         Change::parse(text).expect("a legal time")
@@ -295,7 +295,7 @@ mod tests {
         let tunables = TUNABLES.iter().flat_map(|t| [t.min, t.max].map(|n| format!("kernel.{}={n}", t.name)));
         let aliases = ALIASES.iter().map(|a| a.name.to_owned());
         for text in features.chain(rules).chain(tunables).chain(aliases) {
-            let at_start = ["fair_policy=", "stopper="].iter().any(|name| text.starts_with(name));
+            let at_start = FROM_THE_START.iter().any(|name| text.split('=').next() == Some(*name));
             let times: &[&str] = if at_start { &[""] } else { &["", "5ms:"] };
             for at in times {
                 let mut kernel = KernelConfig::default();

@@ -12,6 +12,19 @@ const FIRST_WITH_PELT: Release = Release::new(4, 2, 0);
 /// Those from this one on with PREEMPT_RT run as the newest described kernel with it: one walker for
 /// RT_PUSH_IPI (rt-class 6.4).
 const FIRST_AS_DESCRIBED_RT: Release = Release::new(4, 15, 0);
+/// From which release on such a kernel runs as which, the oldest first: the nearest as to the fair class, as
+/// without PREEMPT_RT. Where threads serve timers, differences say.
+const NEAREST_RT: &[(Release, &str)] = &[
+    (FIRST_AS_DESCRIBED_RT, "6.1-rt"),
+    (Release::new(6, 12, 0), "6.12-rt"),
+    (Release::new(6, 17, 0), "6.18-rt"),
+];
+/// Stable branches, from where on a profile of their own describes them without PREEMPT_RT, and none with it.
+/// (What came late to 6.1 the differences say one by one.)
+const LATER_RT: &[[Release; 2]] = &[
+    [Release::new(6, 12, 59), Release::new(6, 13, 0)],
+    [Release::new(6, 18, 2), Release::new(u32::MAX, 0, 0)],
+];
 /// From which release on a profile is the nearest, the oldest first (fair-placement 8.3, eevdf-class 0.3,
 /// U10): the one of whose differences to the next it has most. 4.14 has seven of the fourteen that came
 /// between 4.4 and 4.19, and a form of wakeups of its own (fair-placement U7). Of a stable branch the later
@@ -108,18 +121,19 @@ impl NamedKernel {
             // Those of the documents have profiles of their own: probably one of them is meant.
             return None;
         }
-        // The newest kernel that is described with PREEMPT_RT stands for all later ones.
-        let described = if release >= FIRST_AS_DESCRIBED_RT { "6.1" } else { plain };
-        let rt = is_rt.then(|| PROFILES.iter().find(|p| p.name == format!("{described}-rt")));
+        let rt = is_rt.then(|| NEAREST_RT.iter().rev().find(|(from, _)| *from <= release));
         let remark = match rt {
             Some(None) => Some("PREEMPT_RT is not described for it"),
             Some(Some(_)) if release < Release::new(5, 19, 0) => {
                 Some("fair tasks are placed and balanced as by 6.1")
             }
+            Some(Some(_)) if LATER_RT.iter().any(|[from, to]| *from <= release && release < *to) => {
+                Some("what came after the release is not in it")
+            }
             _ if release < Release::new(2, 6, 31) => Some("older than every described release"),
             _ => None,
         };
-        let profile = rt.flatten().map_or(plain, |p| p.name);
+        let profile = rt.flatten().map_or(plain, |(_, profile)| *profile);
         Some(NamedKernel { asked: text.to_owned(), profile, build: None, release: Some(release), remark })
     }
 
@@ -254,7 +268,13 @@ mod tests {
             ("5.14", "5.15"),
             ("5.18", "5.15"),
             ("5.19", "6.1"),
-            ("6.12-rt", "6.1-rt"),
+            ("6.11-rt", "6.1-rt"),
+            ("6.12-rt", "6.12-rt"),
+            ("6.12.70-rt", "6.12-rt"),
+            ("6.16-rt", "6.12-rt"),
+            ("6.17-rt", "6.18-rt"),
+            ("6.18.5-rt", "6.18-rt"),
+            ("7.1-rt", "6.18-rt"),
             ("6.5", "6.1"),
             ("6.6", "6.6"),
             ("6.8", "6.6"),
@@ -336,6 +356,9 @@ mod tests {
         assert!(six_eight.starts_with("Linux 6.8 is run as 6.6, the nearest"), "{six_eight}");
         let real_time = note("6.8-rt").expect("a note");
         assert!(real_time.contains("EEVDF serves fair tasks"), "{real_time}");
+        assert!(note("6.12.3-rt").expect("a note").contains("is run as 6.12-rt"));
+        assert!(note("6.12.70-rt").expect("a note").ends_with("what came after the release is not in it"));
+        assert!(note("6.14-rt").expect("a note").contains("(setting timer_thread=ktimers)"));
         assert!(
             note("6.16")
                 .expect("a note")

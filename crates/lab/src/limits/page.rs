@@ -22,7 +22,7 @@ const NAMES: &str = "
 
 Where a kernel is named, it may also be a release (`5.14`, `6.8.12`, what `uname -r` prints) or a distribution. It runs as the nearest profile: the same
 release, else the newest one before it, but 4.4 from 4.2 on, 4.19 from 4.14 on, 5.4 from 4.20 on, 5.10 from 5.5 on, 5.15 from 5.12 on, 6.1 from 5.19 on, 6.1.y from 6.1.160 on, 6.18 for 6.17 and
-7.0 for 6.19; with PREEMPT_RT from 4.15 on always as 6.1-rt. The result says so, and what
+7.0 for 6.19; with PREEMPT_RT 6.1-rt from 4.15 on, 6.12-rt from 6.12 on and 6.18-rt from 6.17 on. The result says so, and what
 is known to differ; so does `schedlab explain 5.14`. HZ and the preemption model are those of the distribution's x86-64 build, the
 model as it is without a boot option; where it is assumed, nobody has looked at such a kernel (fair-placement 8.8).
 

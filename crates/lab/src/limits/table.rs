@@ -8,8 +8,10 @@ use super::{Effect, Limit};
 pub(super) const ALL: &[&str] = &[
     "6.6",
     "6.12",
+    "6.12-rt",
     "6.12.y",
     "6.18",
+    "6.18-rt",
     "6.18.y",
     "7.0",
     "7.1",
@@ -42,7 +44,7 @@ pub(super) const ALL: &[&str] = &[
 ];
 
 /// Those in which a pipe wakes more than it has to.
-const BEFORE_6_15: &[&str] = &joined::<{ ALL.len() - 4 }>(up_to("6.12.y"), from("6.1"));
+const BEFORE_6_15: &[&str] = &joined::<{ ALL.len() - 5 }>(up_to("6.12.y"), from("6.1"));
 /// After the fair class of 2.6.36.
 const SINCE_3_3: &[&str] = up_to("3.3");
 const SINCE_4_0: &[&str] = up_to("4.1");
@@ -55,7 +57,7 @@ const OLD_FAIR_3_3: &[&str] = between("4.0", "3.3");
 /// Those that tick apart, and whose kernels do not.
 const COINCIDING_TICKS: &[&str] = between("4.0", "2.6.37");
 const OLD_FAIR_4_0: &[&str] = between("4.0", "4.1");
-const REAL_TIME: &[&str] = &["6.1-rt", "2.6.23-rt5", "2.6.23-rt5-gh"];
+const REAL_TIME: &[&str] = &["6.12-rt", "6.18-rt", "6.1-rt", "2.6.23-rt5", "2.6.23-rt5-gh"];
 
 /// From the beginning of [`ALL`] up to this kernel and with it.
 const fn up_to(last: &str) -> &'static [&'static str] {
@@ -182,10 +184,14 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "interrupts",
         effect: Effect::Large,
-        missing: "Softirqs, threaded interrupts, RCU callbacks and workqueues: a machine file has random \
-                  stretches with interrupts off and generic kernel threads in their place. Only the load \
-                  `ipi_storm` has soft interrupts, in line; what one leaves undone waits for the next \
-                  interrupt, not for ksoftirqd.",
+        missing: "The soft interrupts of devices and networks, RCU callbacks and workqueues: a machine file has \
+                  random stretches with interrupts off and generic kernel threads in their place, of which \
+                  those marked device are threads with PREEMPT_RT; the recordings of kernels with it bring \
+                  such threads besides. Without PREEMPT_RT only the load `ipi_storm` has soft interrupts; \
+                  what they leave the next interrupt does, and ksoftirqd only with softirq_rest=ksoftirqd; \
+                  the tick itself balances and serves the timer wheel. A round of theirs ends after 2 ms, \
+                  and not with the jiffy in which these are over; a new one begins at the next interrupt, \
+                  also from 4.9 to 6.4 while ksoftirqd has it.",
         changes: "Tails of wakeup latency. Of cyclictest's figures under load on a 6.18 machine, a quarter \
                   are within 15 %.",
         profiles: ALL,
@@ -194,10 +200,17 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "preempt_rt",
         effect: Effect::Large,
-        missing: "The kernel of PREEMPT_RT: sleeping spinlocks, migrate_disable, threaded interrupts, timers \
-                  in softirq, lazy preemption.",
-        changes: "Any comparison with and without PREEMPT_RT: 6.1-rt is 6.1 with preempt_model=full, \
-                  RT_PUSH_IPI and NO_TTWU_QUEUE, and no more.",
+        missing: "Of PREEMPT_RT: waits for sleeping spinlocks, with inheritance, and migrate_disable while \
+                  one has such a lock, hence also what push and pull do about it; rcuc/N and irq_work/N; the \
+                  lazy preemption of 6.1-rt, which concerns tasks that have such locks. There are the threads \
+                  of interrupts, timers and soft interrupts (irq/N-dev, ktimers/N, ksoftirqd/N), but in \
+                  2.6.23-rt5, where the machine file has some; and tasks are preempted with locks of the \
+                  kernel held, but for raw ones: a tenth of what spinlocks make atomic, which is assumed. A \
+                  thread that waits for the lock of the soft interrupts is seen in state S, and not D.",
+        changes: "What PREEMPT_RT costs fair tasks: two switches for each lock that is not free; hackbench \
+                  takes as long as without it, where 5 to 30 % more are told (machine.md 1.13). How often a \
+                  real-time task waits for a lock that a preempted fair one has. Order and counts of a \
+                  guest's wakeups come out; times were not compared with a real kernel.",
         profiles: REAL_TIME,
         source: "machine.md 1",
     },
@@ -300,7 +313,7 @@ pub(super) const LIMITS: &[Limit] = &[
         source: "recordings of 6.18",
     },
     Limit {
-        name: "kernel_locks",
+        name: "lock_waits",
         effect: Effect::Medium,
         missing: "Locks inside the kernel other than those of run queues and timers of tasks (mmap_lock, \
                   inodes, page cache), and spinning for them.",

@@ -30,5 +30,6 @@ published! {
     "eevdf-base-slice" "eevdf-newidle" "eevdf-parity" "eevdf-protection" "eevdf-short" "eevdf-slices"
     "rt-push-ipi" "rt-push-ipi-targets" "rt-push-ipi-herd" "rt-push-ipi-boost"
     "bw-fibtest"
+    "preempt-rt"
     "upgrade"
 }

@@ -274,6 +274,22 @@ fn the_published_experiments_of_eevdf_hang_on_their_mechanisms() {
     assert_loses("eevdf-base-slice", &[without("base_slice_ns=2800000", &["0.70 ms: ticks of a stint"])]);
 }
 
+/// What PREEMPT_RT is bought for, and what it costs, hangs on each of its parts.
+#[test]
+fn preempt_rt_hangs_on_its_threads_and_locks() {
+    let losses = [
+        without("kernel_locks=spin", &["whose locks spin: worst latency, by PREEMPT_RT"]),
+        without("irq_threads=driver", &["without interrupt threads: worst latency, by PREEMPT_RT"]),
+        instead_of(
+            "kernel=6.12-rt",
+            "kernel=6.12-rt hrtimer_context=all_hard",
+            &["beside loops, 6.12-rt: mean latency, by 6.12", "one fair sleeper, 6.12-rt: switches, by 6.12"],
+        ),
+        without("timer_thread=ktimers", &["6.12-rt with ktimers: mean latency, by 6.12"]),
+    ];
+    assert_loses("preempt-rt", &losses);
+}
+
 /// Both parts are needed, with and without RUN_TO_PARITY: what protects, and that the tick then asks.
 #[test]
 fn short_waits_hang_on_protection_by_the_shortest_slice() {

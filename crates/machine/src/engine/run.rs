@@ -1,7 +1,7 @@
 //! From a setup to an outcome: builds the machine, runs its events, gathers the counters.
 
 use super::hardware::{Hw, OneShot, Parts, Source};
-use super::kernel::{Kthreads, Sim, Surroundings, cpu_main, kthreads};
+use super::kernel::{CpuThreadPlan, Kthreads, Sim, Surroundings, cpu_main, kthreads};
 use super::observe::Observed;
 use super::record::{Recorder, Tracing, Watch};
 use super::userland::process::{Newcomer, as_new_task, note_start};
@@ -114,6 +114,9 @@ impl Machine {
         }
         let first_kthread = spawns.len();
         spawns.extend(background);
+        let first_thread = TaskId((cpus + spawns.len()) as u32);
+        let threads = CpuThreadPlan::of(&config, &setup);
+        spawns.extend(threads.map_or_else(Vec::new, |plan| plan.spawns(cpus)));
         let groups = std::mem::take(&mut setup.groups);
         for (number, spec) in groups.iter().enumerate() {
             spec.check(number)?;
@@ -159,6 +162,9 @@ impl Machine {
             sim.hw().set_watch(Watch::new(&sim.k, &sim.hw().spec));
         }
         sim.populate(spawns, first_kthread)?;
+        if let Some(plan) = threads {
+            sim.has_threads(plan, first_thread);
+        }
         sim.schedule_events(&options, &setup.looks);
         Ok(Machine { sim, options })
     }

@@ -109,6 +109,9 @@ pub struct IrqOff {
     pub per_second_per_cpu: u32,
     /// How long one lasts.
     pub length: Spread,
+    /// It is the handler of a device's interrupt: where those are threads (`irq_threads=forced`), only the
+    /// first 0.5 us of it keep interrupts off.
+    pub device: bool,
 }
 
 /// A kernel thread of the background.

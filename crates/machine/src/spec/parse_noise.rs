@@ -55,13 +55,14 @@ fn read_delay(table: &Table<'_>, key: &str, origins: &mut Vec<Origin>) -> Result
 }
 
 fn read_irq_off(field: &Field<'_>, origins: &mut Vec<Origin>) -> Result<IrqOff, SpecError> {
-    let table = field.table(&["what", "per_second_per_cpu", "length", "origin"])?;
+    let table = field.table(&["what", "per_second_per_cpu", "length", "device", "origin"])?;
     let rate = table.required("per_second_per_cpu")?;
     let length = read_spread(&table.required("length")?)?;
     let irq_off = IrqOff {
         what: table.required("what")?.text()?.into(),
         per_second_per_cpu: rate.number(1, 100_000, "per second")? as u32,
         length,
+        device: table.optional("device").map_or(Ok(false), |field| field.boolean())?,
     };
     let busy_ns = u64::from(irq_off.per_second_per_cpu) * length.mean().0;
     if busy_ns > 900_000_000 {
@@ -73,7 +74,8 @@ fn read_irq_off(field: &Field<'_>, origins: &mut Vec<Origin>) -> Result<IrqOff, 
             "make it rarer or shorter",
         ));
     }
-    let value = format!("{}: {}/s on each CPU, {length}", irq_off.what, irq_off.per_second_per_cpu);
+    let handler = if irq_off.device { ", handler of a device" } else { "" };
+    let value = format!("{}: {}/s on each CPU, {length}{handler}", irq_off.what, irq_off.per_second_per_cpu);
     origins.push(read_origin(&table, value)?);
     Ok(irq_off)
 }

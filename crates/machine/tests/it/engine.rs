@@ -167,6 +167,7 @@ fn an_interrupts_off_stretch_delays_a_timer_and_stops_the_task() {
         what: "driver".into(),
         per_second_per_cpu: 1000,
         length: machine::Spread::Constant(us(200)),
+        device: false,
     });
     let mut setup = Setup::new(1);
     let (hog, _) = script("hog", [Step::Compute(ms(100))]);

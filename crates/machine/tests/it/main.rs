@@ -11,6 +11,7 @@ mod log;
 mod partitions;
 mod paths;
 mod pi_spin;
+mod preempt_rt;
 mod preemption;
 mod properties;
 mod rt_push_ipi;

@@ -86,7 +86,7 @@ fn a_cpu_that_its_host_has_needs_not_be_fetched() {
     let latest = |per_second_per_cpu| {
         let mut spec = virtual_machine();
         let length = Spread::Constant(us(20));
-        spec.noise.irq_off.push(IrqOff { what: "host".into(), per_second_per_cpu, length });
+        spec.noise.irq_off.push(IrqOff { what: "host".into(), per_second_per_cpu, length, device: false });
         let expiries: Vec<_> = (1..60).map(|n| us(333 * n)).collect();
         let woken = woken(spec, &expiries, None);
         let mut late: Vec<_> = woken.iter().zip(&expiries).map(|(at, due)| *at - *due).collect();

@@ -42,6 +42,9 @@ impl<Meant: Fn(Pid, &str) -> bool> Reader<'_, Meant> {
         self.course.cpus[record.cpu.index()].see(record);
         self.hands_over(record);
         match &record.event {
+            LogEvent::IrqRaise { irq: LogInterrupt::Timer { pid }, .. } => {
+                self.task(*pid).timer_raised = record.time;
+            }
             LogEvent::Comm { of, comm } => self.task(*of).is_called(record.time, comm),
             LogEvent::Step { step } => self.task(record.pid).steps(record, step),
             LogEvent::SchedSwitch { prev, prev_state, next } => {
@@ -159,6 +162,7 @@ impl<Meant: Fn(Pid, &str) -> bool> Reader<'_, Meant> {
             return;
         }
         let (place, steps) = (self.task(pid).place(), self.task(pid).steps);
+        let expired = Some(self.task(pid).timer_raised).filter(|raised| *raised > steps.left);
         let serves = self.course.cpu(cpu).serves();
         let by = (serves.is_none() && record.pid != Pid::IDLE).then_some(record.pid);
         let waker = by.map(|by| self.task(by).steps).unwrap_or_default();
@@ -174,9 +178,19 @@ impl<Meant: Fn(Pid, &str) -> bool> Reader<'_, Meant> {
                 ways.go(raised, Along::Timer);
                 (if is_timer { Wants::Timer } else { Wants::Interrupt(irq) }, at)
             }
+            (None, Some(by)) if let (Call::Sleep(until), Some(raised)) = (steps.last, expired) => {
+                // A thread serves its timer: the interrupt wakes that, or finds it at work.
+                ways.go(raised, Along::Timer);
+                if let Some(queued) = self.task(by).queued_from(raised) {
+                    ways.go(queued, Along::Path { cpu, irq: Some(LogInterrupt::Timer { pid }) });
+                }
+                (Wants::Timer, until.min(raised))
+            }
             (None, Some(by)) => {
-                // It set about it with the step that it has taken last.
-                let began = if waker.at == Nanos(0) { now } else { waker.at };
+                // It set about it with the step that it has taken last. A thread that does what interrupts
+                // leave takes none: it was woken for that.
+                let stepless = || self.course.tasks.get(&by).and_then(Task::woken).unwrap_or(now);
+                let began = if waker.at == Nanos(0) { stepless() } else { waker.at };
                 if let (Place::WantsMutex(mutex), false) = (place, new) {
                     ways.go(began.max(steps.left), Along::Mutex(mutex));
                     (Wants::Mutex(mutex), steps.left)
@@ -187,7 +201,8 @@ impl<Meant: Fn(Pid, &str) -> bool> Reader<'_, Meant> {
             }
             (None, None) => (Wants::Nothing, now),
         };
-        if let Some(waker_pid) = by.filter(|_| waker.left > waker.at && waker.came > waker.left) {
+        let left_since = waker.left > waker.at || waker.at == Nanos(0);
+        if let Some(waker_pid) = by.filter(|_| left_since && waker.came > waker.left) {
             ways.go(waker.left, path);
             ways.go(waker.came, Along::WakerWaits { cpu, waker: waker_pid });
         }

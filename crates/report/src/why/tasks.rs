@@ -48,6 +48,8 @@ pub(super) struct Task {
     /// Since when its deadline budget keeps it away, and no longer does.
     pub throttled: Vec<Since<bool>>,
     pub steps: Steps,
+    /// When the interrupt of its timer last arrived.
+    pub timer_raised: Nanos,
     /// The mutexes that it takes and gives back, in the order of time.
     pub owns: Vec<Since<Owns>>,
 }
@@ -109,6 +111,18 @@ impl Task {
     pub fn comes_to(&self, time: Nanos) -> Option<CpuId> {
         let next = self.places.partition_point(|since| since.from < time);
         self.places[next..].iter().find_map(|since| since.is.cpu())
+    }
+
+    /// When it is queued to run, from a time on.
+    pub fn queued_from(&self, time: Nanos) -> Option<Nanos> {
+        let next = self.places.partition_point(|since| since.from < time);
+        self.places[next..].iter().find(|since| matches!(since.is, Place::Waits(_))).map(|since| since.from)
+    }
+
+    /// When it was last woken, as far as it has been.
+    pub fn woken(&self) -> Option<Nanos> {
+        let woken = |pair: &&[Since<Place>]| pair[0].is == Place::Sleeps && pair[1].is.cpu().is_some();
+        self.places.windows(2).rev().find(woken).map(|pair| pair[1].from)
     }
 
     /// The queue in which it waits then, and since when.

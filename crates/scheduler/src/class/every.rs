@@ -1,7 +1,7 @@
 //! What concerns a class whichever one serves the task: what it learns of all tasks, and the balancing that
 //! is due by the clock.
 
-use crate::fair::{self, averages};
+use crate::fair::{self, Balancing, averages};
 use crate::platform::Platform;
 use crate::rq::RqGuard;
 use crate::task::Task;
@@ -36,6 +36,11 @@ pub(crate) fn update_cpu_load<P: Platform>(rq: &mut RqGuard<'_, P>) {
 /// A tick ends, no lock is held: balancing that is due. It may take other CPUs' locks.
 pub(crate) fn trigger_load_balance<P: Platform>(me: ThisCpu<'_, P>) -> impl Future<Output = ()> {
     fair::rebalance_domains(me)
+}
+
+/// The same where a thread does it: what it is to do, if anything is due.
+pub(crate) fn raise_load_balance<P: Platform>(me: ThisCpu<'_, P>) -> Option<Balancing> {
+    fair::raise_load_balance(me)
 }
 
 /// The executing CPU's stopper runs: what other CPUs' balancing asked of it.

@@ -108,7 +108,9 @@ mod select;
 mod vruntime;
 
 pub use averages::Averages;
-pub use balance::{CpuBalance, FairRoot, nohz_csd_func};
+pub use balance::{
+    Balancing, CpuBalance, FairRoot, nohz_csd_func, raise_nohz_balance, run_rebalance_domains,
+};
 pub(crate) use cache::entered_idle;
 pub use cfs::{Buddies, Timeline, Waiting};
 pub use eevdf::{CUSTOM_SLICES, Candidate, EevdfEntity, EevdfRq, Tree};
@@ -122,8 +124,8 @@ pub use select::WakeHabits;
 pub use vruntime::lag;
 
 pub(crate) use balance::{
-    active_load_balance, lose_cache, note_overload, pre_schedule, rebalance_domains, update_avg_idle,
-    wants_pre_schedule,
+    active_load_balance, lose_cache, note_overload, pre_schedule, raise_load_balance, rebalance_domains,
+    update_avg_idle, wants_pre_schedule,
 };
 pub(crate) use cfs::largest_sleeper_threshold;
 pub(crate) use change::{prio_changed, switched_to};

@@ -107,7 +107,7 @@ impl MutexTable {
     }
 
     /// Who owns `m` and still lives. A mutex whose owner died has none, but is not free.
-    pub(crate) fn living_owner(&self, m: MutexId, tasks: &TaskTable) -> Option<TaskId> {
+    pub fn living_owner(&self, m: MutexId, tasks: &TaskTable) -> Option<TaskId> {
         let owner = self.get(m).owner.get()?;
         let task = tasks.get(owner.task);
         let lives = !matches!(task.state.get(), TaskState::Dead | TaskState::Free);

@@ -17,7 +17,7 @@ pub use features::Feature;
 pub use lifetimes::{LIFETIMES, Lifetime, ReleaseNumbers};
 pub use profiles::{PROFILES, Profile};
 pub use rules::*;
-pub use settings::{Config, SettingError};
+pub use settings::{Config, FROM_THE_START, SettingError};
 
 use aliases::GONE;
 pub use tunables::{TUNABLES, TunableInfo, TunableSetting, Tunables};

@@ -6,8 +6,18 @@ use alloc::vec::Vec;
 use core::cell::Cell;
 use core::fmt;
 
-/// Rules that cannot change while tasks are queued: the two fair disciplines keep different things of them.
-const FROM_THE_START: &[&str] = &["fair_policy", "stopper"];
+/// Rules that cannot change while tasks are queued: the two fair disciplines keep different things of them,
+/// and the threads of the kernel are there from the start.
+pub const FROM_THE_START: &[&str] = &[
+    "fair_policy",
+    "stopper",
+    "irq_threads",
+    "hrtimer_context",
+    "softirq_where",
+    "softirq_rest",
+    "timer_thread",
+    "softirq_lock",
+];
 
 /// The configuration of a scheduler: every feature, rule and tunable. Shared cells, so a setting takes effect
 /// at once, also in the middle of a run; state that was recorded under the old setting stays (fair-class

@@ -101,6 +101,18 @@ const CASES: &[Case] = &[
         loads: &["hackbench -g 1 -l 50", "hog -n 3"],
         setting: "NO_DELAY_DEQUEUE",
     },
+    Case {
+        machine: "laptop",
+        kernel: "6.12-rt",
+        loads: &["cyclictest -t2 -i500 -q", "hackbench -g 1 -l 50", "hog -n 3"],
+        setting: "NO_RT_PUSH_IPI",
+    },
+    Case {
+        machine: "laptop",
+        kernel: "6.18-rt",
+        loads: &["make -j10", "cyclictest -t2 -p80 -i500", "cyclictest -t2 -i500 -q"],
+        setting: "lb_lag=off",
+    },
     Case { machine: "laptop", kernel: "6.12.y", loads: &["make -j10"], setting: "NO_PLACE_LAG" },
     Case {
         machine: "laptop",

@@ -2,8 +2,8 @@
 
 use super::scene::{BEGIN, Scene, fifo, ms, us};
 use lab::machine::{
-    ChannelSpec, GroupSpec, IrqOff, MachineSpec, MutexKind, QuotaSpec, SoftirqSpec, SoftirqTally, Spread,
-    Step,
+    ChannelSpec, GroupSpec, IrqOff, MachineSpec, MutexKind, Outside, QuotaSpec, SoftirqSpec, SoftirqTally,
+    Spread, Step,
 };
 use scheduler::{CpuId, CpuMask, DlParams, LevelKind, MutexId, Nanos, Policy, Topology, TopologyLevel};
 use schema::why::{Budget, Cause, Due, HeldMutex, IrqsOffPath, Precedence, WhyAlternative, WhyTask};
@@ -70,7 +70,12 @@ fn another_interrupt() {
 fn the_machines_noise() {
     let mut scene = Scene::new(1);
     let length = Spread::Constant(us(200));
-    scene.spec.noise.irq_off.push(IrqOff { what: "driver".into(), per_second_per_cpu: 1_000, length });
+    scene.spec.noise.irq_off.push(IrqOff {
+        what: "driver".into(),
+        per_second_per_cpu: 1_000,
+        length,
+        device: false,
+    });
     scene.on(0, "victim", fifo(50), (1..90).map(|n| Step::SleepUntil(ms(n))));
     let off = Cause::InterruptsOff { path: IrqsOffPath::Noise, during: None };
     let explained = scene.explain("victim");
@@ -93,6 +98,39 @@ fn a_soft_interrupt() {
     scene.setup.softirq(SoftirqSpec { cpu: CpuId(0), at, every, work, tally: SoftirqTally::default() });
     scene.on(0, "victim", fifo(50), sleeper(BEGIN));
     assert_eq!(scene.causes("victim"), [(Cause::Softirq {}, 200_000)]);
+}
+
+/// PREEMPT_RT: a thread serves the timer of a fair task. It has to wait for FIFO 10 first, 2 ms, then for the
+/// switch to it, and its own switch to the task comes behind.
+#[test]
+fn the_thread_of_a_soft_timer() {
+    let mut scene = Scene::new(1);
+    scene.kernel = "6.1-rt";
+    scene.spec.costs.context_switch = us(10);
+    scene.spec.costs.timer_expiry = us(3);
+    scene.on(0, "victim", Policy::Normal, sleeper(BEGIN));
+    scene.on(0, "runs", fifo(10), [Step::SleepUntil(ms(1)), Step::SpinUntil(us(3_300))]);
+    let causes = scene.causes("victim");
+    let waits = Cause::WakerWaits { waker: who(3, "ktimers/0", 98) };
+    let path = Cause::WakePath {};
+    assert_eq!(causes[0], (path.clone(), 3_000), "the interrupt: {causes:#?}");
+    assert_eq!(causes[1].0, waits, "{causes:#?}");
+    assert!((2_000_000..2_030_000).contains(&causes[1].1), "{causes:#?}");
+    assert_eq!(causes[2..], [(path, 3_000), (Cause::Switch {}, 10_000)], "{causes:#?}");
+}
+
+/// The thread of a device's interrupt, FIFO 50, waits for FIFO 60.
+#[test]
+fn the_thread_of_an_interrupt() {
+    let mut scene = Scene::new(1);
+    scene.kernel = "6.1-rt";
+    let channel = scene.setup.channel(ChannelSpec::new(1));
+    let (at, by) = (BEGIN, lab::machine::Arrival::Own);
+    scene.setup.outside(Outside { at, by, cpu: Some(CpuId(0)), channel, every: None });
+    scene.on(0, "victim", fifo(90), [Step::Receive(channel)]);
+    scene.on(0, "runs", fifo(60), [Step::SleepUntil(ms(1)), Step::SpinUntil(us(2_300))]);
+    let thread = who(4, "irq/24-dev", 49);
+    assert_eq!(scene.causes("victim"), [(Cause::WakerWaits { waker: thread }, 1_000_000)]);
 }
 
 #[test]

@@ -9,8 +9,9 @@ use crate::paths::Situation;
 use crate::rng::{Purpose, Rng};
 use crate::setup::Arrival;
 use crate::told::ToldMessage;
+use scheduler::fair::Balancing;
 use scheduler::platform::Ipi;
-use scheduler::{Nanos, TaskId};
+use scheduler::{MutexId, Nanos, TaskId};
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -70,8 +71,53 @@ pub(crate) enum Softirq {
     Empty,
     /// There is work in its list.
     Raised,
+    /// There is, and a thread of the CPU has been told.
+    LeftToThread,
     /// It works on it: whoever runs on the CPU stands still, and cannot be replaced.
     Running,
+}
+
+/// What waits for a CPU's soft interrupt.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SoftWork {
+    /// The timer of a fair task has expired (HRTIMER).
+    Timer(TaskId),
+    /// The timer wheel brings a message (TIMER).
+    Message(ToldMessage),
+    /// Domains are to be balanced (SCHED).
+    Balance(Balancing),
+    /// Work of a timer of the setup, by its index (TASKLET).
+    Tasklet(u32),
+}
+
+impl SoftWork {
+    /// Whether it is a timer's, for which some kernels have a thread of its own.
+    pub fn is_timer(self) -> bool {
+        matches!(self, SoftWork::Timer(_) | SoftWork::Message(_))
+    }
+}
+
+/// What an interrupt of a device leaves to the thread that handles those of its CPU.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum IrqWork {
+    /// A message from outside.
+    Message(ToldMessage),
+    /// A device has served a request, and reports so on this channel.
+    Served(ChannelId),
+    /// A handler of which nothing is known but how long it takes.
+    Handler(Nanos),
+}
+
+/// The threads of a CPU that do what interrupts leave.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct CpuThreads {
+    pub ksoftirqd: TaskId,
+    /// Where timers have a thread of their own.
+    pub ktimers: Option<TaskId>,
+    /// Where interrupts of devices have.
+    pub irq: Option<TaskId>,
+    /// Who serves them holds this, where they exclude each other.
+    pub lock: Option<MutexId>,
 }
 
 /// A task that was woken and that its CPU is about to switch to.
@@ -118,8 +164,12 @@ pub(crate) struct CpuHw {
     pub interrupt_time: Cell<Nanos>,
     /// Up to when that is measured, while one of them is served.
     pub measured_until: Cell<Nanos>,
-    /// The work that waits for it, by timer.
-    pub softirq_list: RefCell<VecDeque<u32>>,
+    /// The work that waits for it.
+    pub softirq_list: RefCell<VecDeque<SoftWork>>,
+    /// The work that waits for the thread of devices' interrupts.
+    pub irq_list: RefCell<VecDeque<IrqWork>>,
+    /// Who works on both, beside interrupts or in their place.
+    pub threads: Cell<Option<CpuThreads>>,
     /// Interrupts that wait to be served.
     pub pending: RefCell<VecDeque<Irq>>,
     /// What interrupts that wait have taken from the guest on their way, and will have, once they are served.
@@ -176,6 +226,8 @@ impl CpuHw {
             interrupt_time: Cell::new(Nanos::ZERO),
             measured_until: Cell::new(Nanos::ZERO),
             softirq_list: RefCell::default(),
+            irq_list: RefCell::default(),
+            threads: Cell::default(),
             pending: RefCell::default(),
             stolen: Cell::new(Nanos::ZERO),
             timers_set: RefCell::default(),

@@ -29,7 +29,7 @@ mod wake_paths;
 mod winners;
 
 pub use bare::bare_engine;
-pub(crate) use cpu::{Arriving, Irq, Mode, Point, Softirq};
+pub(crate) use cpu::{Arriving, CpuThreads, Irq, IrqWork, Mode, Point, SoftWork, Softirq};
 pub(crate) use hw::{Hw, Parts};
 pub(crate) use pace::{Fraction, Occupant, Rate};
 pub(crate) use source::{OneShot, Source};

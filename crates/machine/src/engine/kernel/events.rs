@@ -47,7 +47,9 @@ impl Sim {
             Source::Deadline(cpu) => self.hw().raise(cpu, Irq::Deadline),
             Source::Hrtick(cpu) => self.hw().raise(cpu, Irq::Hrtick),
             Source::IrqOff { cpu, source } => {
-                let nobody_notices = self.rests(cpu) && self.surroundings.kthread_wakes.none_by_irq_off();
+                let nobody_notices = self.rests(cpu)
+                    && self.surroundings.kthread_wakes.none_by_irq_off()
+                    && !self.is_handled_in_thread(source);
                 let length = self.hw().stretch_begins(cpu, source as usize, nobody_notices)?;
                 self.hw().raise(cpu, Irq::Off { source, length })
             }

@@ -2,13 +2,13 @@
 
 use super::kthreads::Wake;
 use super::sim::Sim;
-use crate::engine::hardware::{Hw, Irq, Softirq};
+use crate::engine::hardware::{Hw, Irq, IrqWork, SoftWork, Softirq};
 use crate::engine::record::words;
 use crate::engine::userland::sched_calls;
 use crate::setup::{Arrival, OutsideChange};
 use crate::told::ToldMessage;
 use scheduler::dl::dl_timer;
-use scheduler::fair::{nohz_csd_func, set_limit, unthrottle_called};
+use scheduler::fair::{nohz_csd_func, raise_nohz_balance, set_limit, unthrottle_called};
 use scheduler::fork::wake_up_new_task_on;
 use scheduler::platform::{Ipi, Platform};
 use scheduler::registry::IrqAccounting;
@@ -19,7 +19,7 @@ use scheduler::{CpuId, Nanos, TaskId, ThisCpu, rt};
 use schema::LogEvent;
 
 /// A wakeup by a timer.
-const FROM_INTERRUPT: WakeFlags = WakeFlags { sync: false, interrupt: true };
+pub(super) const FROM_INTERRUPT: WakeFlags = WakeFlags { sync: false, interrupt: true };
 
 impl Sim {
     /// Serves what is pending, and what becomes pending meanwhile.
@@ -54,10 +54,16 @@ impl Sim {
                     timer_fired = true;
                     self.hw().timer_served(me.id);
                     self.hw().charge_work(costs.timer_expiry);
-                    try_to_wake_up(me, task, FROM_INTERRUPT).await;
+                    if self.user.tasks.with(task, |t| t.timer_is_soft) {
+                        self.raise_softirq(me.id, SoftWork::Timer(task));
+                    } else {
+                        try_to_wake_up(me, task, FROM_INTERRUPT).await;
+                    }
                 }
                 Irq::Tick => {
-                    scheduler_tick(me).await;
+                    if let Some(balancing) = scheduler_tick(me).await {
+                        self.raise_softirq(me.id, SoftWork::Balance(balancing));
+                    }
                     self.messages_by_tick(me).await;
                     self.wake_kthreads(me, &self.surroundings.kthread_wakes.tick, Arrival::Tick).await;
                 }
@@ -79,7 +85,8 @@ impl Sim {
                 Irq::Softirq(timer) => {
                     timer_fired = true;
                     self.hw().charge_work(costs.timer_expiry);
-                    self.raise_softirq(me.id, timer);
+                    self.surroundings.softirqs[timer as usize].tally.raised();
+                    self.raise_softirq(me.id, SoftWork::Tasklet(timer));
                 }
                 Irq::Settings => rt::rules_changed(me).await,
                 Irq::Change(index) => self.outside_changes(me, index).await,
@@ -90,11 +97,12 @@ impl Sim {
                 }
                 Irq::Spawn(index) => self.spawn(me, index).await,
                 Irq::Outside { channel, by, at } => {
-                    self.message_from_outside(me, ToldMessage { channel, by, at }).await;
+                    let message = ToldMessage { channel, by, at };
+                    self.device_interrupt(me, IrqWork::Message(message)).await;
                 }
-                Irq::Served(channel) => self.user.channels.message_by_interrupt(me, channel).await,
+                Irq::Served(channel) => self.device_interrupt(me, IrqWork::Served(channel)).await,
                 Irq::Off { source, length } => {
-                    self.hw().charge_ns(length);
+                    self.handler_runs(me, source, length).await;
                     let wakes = &self.surroundings.kthread_wakes.irq_off[source as usize];
                     self.wake_kthreads(me, wakes, Arrival::Own).await;
                 }
@@ -104,6 +112,9 @@ impl Sim {
         if timer_fired {
             // The timer hardware is set to the next expiry.
             self.hw().charge_work(costs.timer_program);
+        }
+        if self.hw().cpu(me.id).softirq.get() == Softirq::Raised {
+            self.wakes_softirq_threads(me).await;
         }
         self.hw().charge_work(costs.irq_exit);
         if timer_fired && self.hw().spec.noise.timer_delivery.is_some() {
@@ -154,6 +165,11 @@ impl Sim {
                 self.hw().push_ipis.arrived(source);
                 rt::push_irq_work(me, source).await;
             }
+            Ipi::Nohz | Ipi::NohzReschedule if self.softirqs_are_in_tasks() => {
+                if let Some(balancing) = raise_nohz_balance(me) {
+                    self.raise_softirq(me.id, SoftWork::Balance(balancing));
+                }
+            }
             Ipi::Nohz | Ipi::NohzReschedule => nohz_csd_func(me).await,
             Ipi::Unthrottle => unthrottle_called(me).await,
             // Nobody waits for an interrupt.
@@ -193,12 +209,16 @@ impl Sim {
     async fn messages_by_tick(&self, me: ThisCpu<'_, Hw>) {
         let due = self.hw().cpu(me.id).by_tick.take();
         for message in due {
+            if self.softirqs_are_in_tasks() {
+                self.raise_softirq(me.id, SoftWork::Message(message));
+                continue;
+            }
             self.message_from_outside(me, message).await;
         }
     }
 
     /// An interrupt brings a message whose cause is no step of a task.
-    async fn message_from_outside(&self, me: ThisCpu<'_, Hw>, message: ToldMessage) {
+    pub async fn message_from_outside(&self, me: ThisCpu<'_, Hw>, message: ToldMessage) {
         self.hw().note_detail(me.id, || words::message(message));
         self.user.channels.message_by_interrupt(me, message.channel).await;
     }

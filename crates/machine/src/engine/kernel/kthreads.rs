@@ -199,6 +199,7 @@ mod tests {
             what: "disk".into(),
             per_second_per_cpu,
             length: Spread::Constant(Nanos(2_000)),
+            device: false,
         }));
         spec.noise.kthreads.extend(threads.iter().map(|(comm, per_cpu, woken)| KthreadNoise {
             comm: (*comm).into(),

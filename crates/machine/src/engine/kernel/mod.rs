@@ -2,9 +2,11 @@
 //! that runs.
 
 mod cpu;
+mod cpu_threads;
 mod events;
 mod execution;
 mod interrupts;
+mod irq_threads;
 mod kthreads;
 mod preemption;
 mod sim;
@@ -15,5 +17,6 @@ mod ticks;
 mod wake_path;
 
 pub(crate) use cpu::cpu_main;
+pub(crate) use cpu_threads::CpuThreadPlan;
 pub(crate) use kthreads::{Kthreads, kthreads};
 pub(crate) use sim::{Sim, Surroundings};

@@ -67,7 +67,8 @@ impl Sim {
                 (t.stream, t.requests)
             });
             let mut dice = Rng::of_request(self.user.processes.seed.get(), stream, nth);
-            let residual = stretch.residual(self.k.config.rules.preempt_model.get(), &mut dice);
+            let rules = &self.k.config.rules;
+            let residual = stretch.residual(rules.preempt_model.get(), rules.kernel_locks.get(), &mut dice);
             Point { schedules, left: left.saturating_sub(residual) }
         });
         here.set(Some(point));

@@ -3,13 +3,16 @@
 //! It works on its list with interrupts on, so that others come in between and stretch it; but on behalf of
 //! nobody, so that whoever runs on the CPU stands still and no request to reschedule is looked at until it
 //! ends. A pass takes the whole list as it is; what has been put into it meanwhile gets another pass, unless
-//! somebody asks to run, or the soft interrupt has gone on for long. The kernel leaves the rest to a thread
-//! (ksoftirqd) then; here it waits for the next interrupt of the CPU, which would take it off that thread's
-//! hands anyway.
+//! somebody asks to run, or the soft interrupt has gone on for long. The rest is left to a thread of the CPU
+//! where there is one, ksoftirqd, which competes with all others ([`super::cpu_threads`]); and to the CPU's
+//! next interrupt, if that comes first.
 
+use super::interrupts::FROM_INTERRUPT;
 use super::sim::Sim;
-use crate::engine::hardware::{Hw, Mode, Softirq};
+use crate::engine::hardware::{Hw, Mode, SoftWork, Softirq};
 use crate::engine::userland::Length;
+use scheduler::fair::run_rebalance_domains;
+use scheduler::wakeup::try_to_wake_up;
 use scheduler::{CpuId, Nanos, ThisCpu};
 use schema::LogEvent;
 
@@ -20,12 +23,15 @@ const MOST_PASSES: u32 = 10;
 const MOST_TIME: Nanos = Nanos::from_millis(2);
 
 impl Sim {
-    /// A timer puts its work into the list.
-    pub fn raise_softirq(&self, cpu: CpuId, timer: u32) {
-        self.surroundings.softirqs[timer as usize].tally.raised();
+    /// Puts work into the list. Balancing that waits there already is the same.
+    pub fn raise_softirq(&self, cpu: CpuId, work: SoftWork) {
         let hw = self.hw().cpu(cpu);
-        hw.softirq_list.borrow_mut().push_back(timer);
-        if hw.softirq.get() == Softirq::Empty {
+        let mut list = hw.softirq_list.borrow_mut();
+        if matches!(work, SoftWork::Balance(_)) && list.contains(&work) {
+            return;
+        }
+        list.push_back(work);
+        if hw.softirq.get() != Softirq::Running {
             hw.softirq.set(Softirq::Raised);
         }
     }
@@ -41,12 +47,8 @@ impl Sim {
             let listed = cpu.softirq_list.borrow().len();
             for _ in 0..listed {
                 let next = cpu.softirq_list.borrow_mut().pop_front();
-                let Some(timer) = next else { break };
-                let begins = self.hw().local_now();
-                self.softirq_work(me, self.surroundings.softirqs[timer as usize].work).await;
-                let now = self.hw().local_now();
-                let tally = &self.surroundings.softirqs[timer as usize].tally;
-                tally.done(now.saturating_sub(begins), now.saturating_sub(began));
+                let Some(work) = next else { break };
+                self.softirq_work(me, work, began).await;
             }
             let is_long = self.hw().local_now().saturating_sub(began) >= MOST_TIME;
             if cpu.softirq_list.borrow().is_empty() || is_long || me.k.rq(me.id).published.is_asked() {
@@ -57,10 +59,32 @@ impl Sim {
         self.measure_interrupts(me.id, true);
         let is_done = cpu.softirq_list.borrow().is_empty();
         cpu.softirq.set(if is_done { Softirq::Empty } else { Softirq::Raised });
+        if !is_done {
+            self.wake_ksoftirqd(me).await;
+        }
+    }
+
+    /// One piece of it, in a round that began then.
+    async fn softirq_work(&self, me: ThisCpu<'_, Hw>, work: SoftWork, began: Nanos) {
+        match work {
+            SoftWork::Timer(task) => {
+                self.hw().charge_work(self.hw().spec.costs.timer_expiry);
+                try_to_wake_up(me, task, FROM_INTERRUPT).await;
+            }
+            SoftWork::Message(message) => self.message_from_outside(me, message).await,
+            SoftWork::Balance(balancing) => run_rebalance_domains(me, balancing).await,
+            SoftWork::Tasklet(timer) => {
+                let begins = self.hw().local_now();
+                let spec = &self.surroundings.softirqs[timer as usize];
+                self.executes_in_softirq(me, spec.work).await;
+                let now = self.hw().local_now();
+                spec.tally.done(now.saturating_sub(begins), now.saturating_sub(began));
+            }
+        }
     }
 
     /// Executes that much, and serves the interrupts that come.
-    async fn softirq_work(&self, me: ThisCpu<'_, Hw>, work: Nanos) {
+    async fn executes_in_softirq(&self, me: ThisCpu<'_, Hw>, work: Nanos) {
         let cpu = self.hw().cpu(me.id);
         let mut left = work;
         while left > Nanos::ZERO {

@@ -4,9 +4,11 @@ use super::sim::Sim;
 use crate::engine::hardware::{Hw, Mode};
 use crate::engine::userland::{Activity, Caller, InSections, Rest, Resume, Slow};
 use crate::engine::userland::{process, sched_calls, sleep_until};
+use crate::spec::Operation;
 use crate::step::Step;
+use scheduler::fair::run_rebalance_domains;
 use scheduler::fork::sched_exec;
-use scheduler::mutex::unlock_slow;
+use scheduler::mutex::{lock_resume, lock_slow, unlock_slow};
 use scheduler::policy::sched_setattr_runtime;
 use scheduler::schedule::sched_yield;
 use scheduler::wakeup::try_to_wake_up;
@@ -37,7 +39,10 @@ impl Sim {
             Step::SpinUnlock(lock) => return user.spinlocks.unlock(call, lock),
             Step::Sections(work) => call.with(|t| t.sections.begin(InSections::new(work))),
             Step::Send(channel) => {
-                return self.in_kernel(call, user.channels.send_cost(channel), Resume::Send(channel));
+                let cost = user.channels.send_cost(channel);
+                // One for a message written and read.
+                let cost = call.with_locks(Operation::Call, cost);
+                return self.in_kernel(call, cost, Resume::Send(channel));
             }
             Step::TrySend(channel) => return user.channels.try_send(channel),
             Step::TrySendAll(channels) => {
@@ -131,6 +136,10 @@ impl Sim {
             Resume::Execed => process::execed(call),
             Resume::WaitChild => process::wait_child(call),
             Resume::Exit => call.slowly(Slow::Exit),
+            Resume::Softirq => self.looks_for_softirqs(call),
+            Resume::SoftirqLock => self.locks_softirqs_again(call),
+            Resume::SoftirqRound => self.serves_softirq(call),
+            Resume::TaskletDone { timer, began } => self.tasklet_is_done(call, timer, began),
         }
     }
 
@@ -177,6 +186,13 @@ impl Sim {
             Slow::SetSlice { runtime } => sched_setattr_runtime(me, p, runtime).await,
             Slow::SetClamps(request) => sched_calls::set_clamps(call, request).await,
             Slow::SetAffinity { target, cpus } => sched_calls::set_affinity(call, target, *cpus).await,
+            Slow::SoftirqRound => self.softirq(me).await,
+            Slow::SoftirqLock(lock) => self.softirq_lock(call, lock_slow(me, p, lock).await).await,
+            Slow::SoftirqLockAgain(lock) => self.softirq_lock(call, lock_resume(me, p, lock).await).await,
+            Slow::SoftirqUnlock(lock) => unlock_slow(me, p, lock).await,
+            Slow::Balance(balancing) => run_rebalance_domains(me, balancing).await,
+            Slow::Handle(work) => self.do_irq_work(me, work).await,
+            Slow::Message(message) => self.message_from_outside(me, message).await,
             // The engine stops at the next suspension; make sure that there is one.
             Slow::Stop => self.hw().suspend(me.id, Mode::Spinning).await,
         }

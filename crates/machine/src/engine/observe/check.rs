@@ -1,15 +1,15 @@
 //! The checking mode ([`crate::RunOptions::check`]): the scheduler's invariants are asked after every event,
-//! and those that need the engine's clock here (fair-class 14, I11; machine.md 8.2, MI3). It costs a test of
-//! a pointer when it is off.
+//! and those that need the engine's clock or its lists here (fair-class 14, I11; machine.md 8.2, MI3 and
+//! MI8). It costs a test of a pointer when it is off.
 
 use super::view::View;
-use crate::engine::hardware::{Mode, Softirq};
+use crate::engine::hardware::{CpuThreads, Mode, Softirq};
 use crate::engine::record::Watch;
 use crate::engine::userland::Activity;
 use crate::outcome::{RunError, TaskOutcome};
 use scheduler::check::Violation;
-use scheduler::registry::PreemptModel;
-use scheduler::{Class, CpuId, CpuMask, Nanos, TaskId};
+use scheduler::registry::{PreemptModel, SoftirqWhere};
+use scheduler::{Class, CpuId, CpuMask, Nanos, TaskId, TaskState};
 use std::cell::RefCell;
 
 /// Asks every invariant that can be asked now; a broken one stops the run.
@@ -25,7 +25,8 @@ pub(crate) fn check(watch: &Watch, view: View<'_>, finished: &RefCell<Vec<TaskOu
         .time_passes(hw.now.get())
         .or_else(|| watch.checker.borrow_mut().look(view.k, &idle_or_user))
         .or_else(accounts)
-        .or_else(|| acts_on_requests(watch, view));
+        .or_else(|| acts_on_requests(watch, view))
+        .or_else(|| somebody_serves(view));
     if let Some(Violation { invariant, what }) = broken {
         hw.recorder.fail(RunError::Invariant { invariant, at: hw.now.get(), what });
     }
@@ -56,6 +57,27 @@ fn acts_on_requests(watch: &Watch, view: View<'_>) -> Option<Violation> {
     let since = watch.asked_since[cpu.index()].get().unwrap_or(now);
     let what = format!("CPU {cpu} has been asked to reschedule since {since} s");
     Some(Violation { invariant: "machine.md MI3", what })
+}
+
+/// MI8: what interrupts have left to threads is there to be done by one that runs, or waits for its turn. (A
+/// thread that waits for the lock of the soft interrupts waits for another one of its CPU.)
+fn somebody_serves(view: View<'_>) -> Option<Violation> {
+    let (k, in_tasks) = (view.k, view.k.config.rules.softirq_where.get() == SoftirqWhere::Task);
+    let is_awake = |thread: TaskId| k.task(thread).state.get() == TaskState::Running;
+    let is_left = |cpu: &CpuId| {
+        let hw = view.hw().cpu(*cpu);
+        let Some(CpuThreads { ksoftirqd, ktimers, irq, .. }) = hw.threads.get() else { return false };
+        let soft = in_tasks && !hw.softirq_list.borrow().is_empty();
+        let hard = !hw.irq_list.borrow().is_empty();
+        let all = [Some(ksoftirqd), ktimers, irq];
+        // Some wait until they are put to work for the first time.
+        let is_new = |thread: TaskId| k.task(thread).state.get() == TaskState::New;
+        (soft || hard) && !all.into_iter().flatten().any(|thread| is_awake(thread) || is_new(thread))
+    };
+    let quiet = view.idle_or_user();
+    let cpu = quiet.iter().find(is_left)?;
+    let what = format!("CPU {cpu} has soft interrupts or handlers to serve, and no thread awake that does");
+    Some(Violation { invariant: "machine.md MI8", what })
 }
 
 /// I11: on a machine where nothing costs time, what tasks have run and what CPUs have idled is all the
@@ -106,14 +128,16 @@ impl View<'_> {
 #[cfg(test)]
 mod tests {
     use super::{View, Watch};
-    use crate::engine::hardware::{Mode, Softirq};
+    use crate::engine::hardware::{IrqWork, Mode, SoftWork, Softirq};
     use crate::outcome::RunError;
     use crate::spec::IdleMonitor;
     use crate::{Behaviour, Env, Machine, MachineSpec, RunOptions, Setup, Step, TaskSpec};
     use scheduler::platform::{Ipi, Platform};
     use scheduler::registry::Config;
     use scheduler::rq::Resched;
-    use scheduler::{CpuId, Event, Nanos, Policy, RtPriority, SwitchState, TaskId, ThisCpu, Topology};
+    use scheduler::{
+        CpuId, Event, Nanos, Policy, RtPriority, SwitchState, TaskId, TaskState, ThisCpu, Topology,
+    };
 
     #[derive(Debug)]
     struct Periodic;
@@ -132,13 +156,17 @@ mod tests {
     }
 
     fn checked_on(spec: MachineSpec) -> Machine {
+        checked_under("6.1", spec)
+    }
+
+    fn checked_under(kernel: &str, spec: MachineSpec) -> Machine {
         let mut setup = Setup::new(2);
         for n in 0..3 {
             let mut task = TaskSpec::new(format!("t{n}"), Periodic);
             task.policy = Policy::Fifo(RtPriority::new(5).expect("1 to 99"));
             setup.spawn(Nanos::ZERO, task);
         }
-        let config = Config::of_profile("6.1").expect("it exists");
+        let config = Config::of_profile(kernel).expect("it exists");
         let options = RunOptions { duration: Nanos::from_millis(10), check: true, ..RunOptions::default() };
         Machine::new(spec, config, setup, options).expect("a sound setup")
     }
@@ -199,6 +227,29 @@ mod tests {
         assert_eq!((looks_at(0), looks_at(1)), (None, None), "nobody is asked");
         view.k.rq(CpuId(1)).published.resched.overwrite(Resched::Full);
         assert_eq!((looks_at(2), looks_at(2), looks_at(3)), (None, None, Some("machine.md MI3")));
+    }
+
+    #[test]
+    fn mi8_work_that_no_thread_is_awake_for() {
+        for is_soft in [true, false] {
+            let machine = checked_under("6.1-rt", MachineSpec::ideal(Topology::flat(2)));
+            let view = View { k: &machine.sim.k, user: &machine.sim.user };
+            let cpu = view.hw().cpu(CpuId(1));
+            let threads = cpu.threads.get().expect("it has some");
+            let all = || [Some(threads.ksoftirqd), threads.ktimers, threads.irq].into_iter().flatten();
+            view.k.online.iter().for_each(|cpu| view.hw().cpu(cpu).mode.set(Mode::Interruptible));
+            let found = || super::somebody_serves(view).map(|violation| violation.invariant);
+            all().for_each(|thread| view.k.task(thread).state.overwrite(TaskState::Interruptible));
+            assert_eq!(found(), None, "nothing is to be done");
+            if is_soft {
+                cpu.softirq_list.borrow_mut().push_back(SoftWork::Timer(TaskId(3)));
+            } else {
+                cpu.irq_list.borrow_mut().push_back(IrqWork::Handler(Nanos(1)));
+            }
+            assert_eq!(found(), Some("machine.md MI8"));
+            view.k.task(threads.ksoftirqd).state.overwrite(TaskState::Running);
+            assert_eq!(found(), None);
+        }
     }
 
     #[test]

@@ -81,6 +81,7 @@ impl View<'_> {
         let living = || tasks.known(self.k).filter(of_setup);
         let to_come = outside.iter().any(|m| m.at > end || m.every.is_some())
             || self.hw().cpus.iter().any(|cpu| !cpu.by_tick.borrow().is_empty())
+            || self.hw().cpus.iter().any(|cpu| !cpu.softirq_list.borrow().is_empty())
             || self.user.devices.are_busy(end);
         if to_come || !living().all(asleep) {
             return Vec::new();

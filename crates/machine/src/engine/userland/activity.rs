@@ -48,6 +48,14 @@ pub(crate) enum Resume {
     WaitChild,
     /// Everything is given back.
     Exit,
+    /// A thread that serves soft interrupts looks for work.
+    Softirq,
+    /// It has waited for the others that do.
+    SoftirqLock,
+    /// It goes on with its round.
+    SoftirqRound,
+    /// It has done the work of a timer of the setup, since then.
+    TaskletDone { timer: u32, began: Nanos },
 }
 
 /// How far a task is with taking a user spinlock.

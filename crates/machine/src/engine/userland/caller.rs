@@ -5,9 +5,11 @@ use super::rest::{Rest, Slow};
 use super::tasks::{TaskCtx, Tasks};
 use crate::engine::hardware::Hw;
 use crate::outcome::RunError;
+use crate::spec::Operation;
+use scheduler::registry::KernelLocks;
 use scheduler::schedule::{Entry, schedule, set_current_state};
 use scheduler::wakeup::{WakeFlags, try_to_wake_up};
-use scheduler::{TaskId, TaskState, ThisCpu};
+use scheduler::{Nanos, TaskId, TaskState, ThisCpu};
 use schema::LogEvent;
 
 /// The task that takes a step, the CPU on which it runs, and the tasks beside it: all that an object of the
@@ -39,6 +41,17 @@ impl<'s> Caller<'s> {
     /// Pays for entering and leaving the kernel.
     pub fn syscall(self) {
         self.hw().charge_work(self.hw().spec.costs.syscall);
+    }
+
+    /// What work in the kernel takes with its locks: to take a sleeping one costs twice as much as a
+    /// spinlock, which is part of the work (machine.md 1.3).
+    pub fn with_locks(self, operation: Operation, work: Nanos) -> Nanos {
+        match self.me.k.config.rules.kernel_locks.get() {
+            KernelLocks::Spin => work,
+            KernelLocks::Sleeping => {
+                work + self.hw().spec.costs.lock_uncontended * operation.sleeping_locks()
+            }
+        }
     }
 
     /// It is about to sleep; when it runs again it goes on with `then`.

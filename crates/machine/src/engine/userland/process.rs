@@ -15,6 +15,7 @@ use crate::engine::record::words;
 use crate::outcome::{RunError, TaskOrigin};
 use crate::rng::{Rng, TaskStream};
 use crate::setup::FIRST_PID;
+use crate::spec::Operation;
 use crate::told::TaskStart;
 use scheduler::fork::{NewTask, do_exit, new_task, sched_fork, wake_up_new_task};
 use scheduler::wakeup::{WakeFlags, try_to_wake_up};
@@ -148,6 +149,7 @@ impl Processes {
             last_child: None,
             timer,
             timer_slack: spec.timer_slack,
+            timer_is_soft: false,
             working_set_bytes: spec.working_set_bytes,
             warmth: Warmth::default(),
             family,
@@ -192,7 +194,9 @@ impl Processes {
             child: words::pid(pid),
         });
         let costs = &hw.spec.costs;
-        let cost = if thread { costs.thread_create } else { costs.fork };
+        let (operation, cost) =
+            if thread { (Operation::Thread, costs.thread_create) } else { (Operation::Fork, costs.fork) };
+        let cost = call.with_locks(operation, cost);
         call.with(|t| {
             t.last_child = Some(child);
             t.family.children += 1;
@@ -204,10 +208,11 @@ impl Processes {
     pub fn exec(&self, call: Caller<'_>, comm: Box<str>) {
         let hw = call.hw();
         call.syscall();
+        let left = call.with_locks(Operation::Exec, hw.spec.costs.exec);
         let pid = call.with(|t| {
             t.comm = comm.clone();
             t.warmth = Warmth::default();
-            t.activity = Activity::Kernel { left: hw.spec.costs.exec, then: Resume::Execed };
+            t.activity = Activity::Kernel { left, then: Resume::Execed };
             t.pid
         });
         let of = words::pid(pid);
@@ -292,5 +297,7 @@ pub(crate) fn exit_begins(call: Caller<'_>) -> Nanos {
         t.family.thread
     });
     let costs = &call.hw().spec.costs;
-    if thread { costs.thread_exit } else { costs.exit }
+    let (operation, cost) =
+        if thread { (Operation::Thread, costs.thread_exit) } else { (Operation::Exit, costs.exit) };
+    call.with_locks(operation, cost)
 }

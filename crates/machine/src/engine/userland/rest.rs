@@ -1,7 +1,10 @@
 //! What a task does next, and what is left of a step once all is done that needs nobody to wait.
 
 use crate::behaviour::{ForkKind, TaskSpec};
+use crate::engine::hardware::IrqWork;
 use crate::objects::{BarrierId, ChannelId, FutexId};
+use crate::told::ToldMessage;
+use scheduler::fair::Balancing;
 use scheduler::wakeup::WakeFlags;
 use scheduler::{ClampRequest, CpuMask, MutexId, Nanos, Nice, Policy, TaskId};
 
@@ -94,6 +97,20 @@ pub(crate) enum Slow {
     SetClamps(ClampRequest),
     /// A task gets other allowed CPUs.
     SetAffinity { target: TaskId, cpus: Box<CpuMask> },
+    /// A thread serves a round of soft interrupts in which nobody preempts it.
+    SoftirqRound,
+    /// A thread that serves soft interrupts waits until those that do are done.
+    SoftirqLock(MutexId),
+    /// It tries again.
+    SoftirqLockAgain(MutexId),
+    /// It lets the others that wait go on.
+    SoftirqUnlock(MutexId),
+    /// It balances.
+    Balance(Balancing),
+    /// It does what an interrupt of a device has left.
+    Handle(IrqWork),
+    /// It puts a message of the timer wheel into its channel.
+    Message(ToldMessage),
     /// The run has failed and must not go on.
     Stop,
 }

@@ -2,6 +2,7 @@
 
 use super::caller::Caller;
 use super::rest::Rest;
+use scheduler::registry::HrtimerContext;
 use scheduler::schedule::set_current_state;
 use scheduler::{Nanos, TaskState};
 
@@ -16,7 +17,12 @@ pub(crate) fn sleep_until(call: Caller<'_>, until: Nanos) -> Rest {
         }
         return Rest::Nothing;
     }
-    let is_rt = call.me.task(call.p).prio.get().is_rt();
+    let task = call.me.task(call.p);
+    let is_rt = task.prio.get().is_rt();
+    if call.me.k.config.rules.hrtimer_context.get() == HrtimerContext::ByPolicy {
+        // The policy counts, whatever priority it is lent (machine.md 1.8).
+        call.with(|t| t.timer_is_soft = !task.policy.get().is_rt());
+    }
     let (slot, slack) = call.with(|t| (t.timer, if is_rt { Nanos::ZERO } else { t.timer_slack }));
     let expires = until + slack;
     hw.add_timer(call.me.id, expires);

@@ -51,6 +51,8 @@ pub(crate) struct TaskCtx {
     pub last_child: Option<TaskId>,
     pub timer: Slot,
     pub timer_slack: Nanos,
+    /// Its timer expires in the soft interrupt.
+    pub timer_is_soft: bool,
     pub working_set_bytes: u64,
     pub warmth: Warmth,
     pub family: Family,

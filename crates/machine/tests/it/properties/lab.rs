@@ -140,7 +140,7 @@ fn machine(scenario: &Scenario) -> MachineSpec {
     spec.cache.refill_ps_per_byte = 100;
     spec.cache.shared_cache_lost_percent = 30;
     if scenario.price == Price::Noisy {
-        disturb(&mut spec);
+        disturb(&mut spec, scenario.seed.is_multiple_of(2));
         if scenario.seed.is_multiple_of(3) {
             deliver(&mut spec);
         }
@@ -172,7 +172,7 @@ fn pieces(cond_every: Nanos) -> Stretch {
     }
 }
 
-fn disturb(spec: &mut MachineSpec) {
+fn disturb(spec: &mut MachineSpec, device: bool) {
     let us = Nanos::from_micros;
     let noise = &mut spec.noise;
     noise.timer_jitter = Some(Spread::Exponential { min: Nanos(200), mean: us(2) });
@@ -181,6 +181,7 @@ fn disturb(spec: &mut MachineSpec) {
         what: "drivers".into(),
         per_second_per_cpu: 500,
         length: Spread::Exponential { min: us(5), mean: us(20) },
+        device,
     });
     let kthread = |comm: &str, policy, per_cpu| KthreadNoise {
         comm: comm.into(),

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use proptest::sample::select;
-use scheduler::registry::{Feature, PROFILES, RULES, TUNABLES, TunableInfo};
+use scheduler::registry::{FROM_THE_START, Feature, PROFILES, RULES, TUNABLES, TunableInfo};
 
 /// The name of a kernel profile.
 pub fn kernel() -> impl Strategy<Value = &'static str> {
@@ -18,7 +18,10 @@ pub fn setting() -> impl Strategy<Value = String> {
 /// One that may change in the middle of a run.
 pub fn later_setting() -> impl Strategy<Value = String> {
     let settings = all_settings().into_iter();
-    let from_the_start = |s: &String| s.starts_with("fair_policy=") || s.starts_with("stopper=");
+    let from_the_start = |s: &String| {
+        let name = s.split('=').next();
+        FROM_THE_START.iter().any(|rule| Some(*rule) == name)
+    };
     select(settings.filter(|s| !from_the_start(s)).collect::<Vec<_>>())
 }
 

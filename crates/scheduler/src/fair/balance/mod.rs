@@ -17,8 +17,8 @@ pub(crate) use new_idle::{pre_schedule, update_avg_idle, wants_pre_schedule};
 pub use nohz::FairRoot;
 pub(super) use numa::{numa_difference, stays_on_node};
 pub(super) use sums::Counted;
-pub use typed::nohz_csd_func;
 pub(crate) use typed::tick_stopped;
+pub use typed::{nohz_csd_func, raise_nohz_balance};
 
 use crate::domains::{BalanceConstants, SchedDomain};
 use crate::double_lock::{DoubleLocked, double_lock_balance};
@@ -127,6 +127,44 @@ pub(super) enum Outcome {
     Failed,
     /// So many tasks moved.
     Moved(u32),
+}
+
+/// What the soft interrupt that serves balancing is raised for (SCHED).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Balancing {
+    /// A CPU has a task, and its own domains are due.
+    Busy,
+    /// It idled as its domains came due.
+    Idle,
+    /// It idled, and was asked to balance for all idle CPUs.
+    ForIdleCpus,
+}
+
+/// At a tick whose balancing a thread does: what that is to do. Idle CPUs are asked for help at once.
+pub(crate) fn raise_load_balance<P: Platform>(me: ThisCpu<'_, P>) -> Option<Balancing> {
+    if me.k.domains(me.id).is_empty() {
+        return None;
+    }
+    let idle = me.k.idle_cpu(me.id);
+    let is_due = me.now() >= me.k.rq(me.id).published.balance.next_balance.get();
+    if me.k.config.rules.lb.get() != Lb::GroupLoad {
+        typed::tick_balances_later(me, idle);
+    }
+    is_due.then_some(if idle { Balancing::Idle } else { Balancing::Busy })
+}
+
+/// A thread of the executing CPU does what [`crate::tick::scheduler_tick`] or [`raise_nohz_balance`] said.
+pub async fn run_rebalance_domains<P: Platform>(me: ThisCpu<'_, P>, balancing: Balancing) {
+    let situation = match balancing {
+        Balancing::Busy => Situation::Busy,
+        Balancing::Idle => Situation::Idle,
+        Balancing::ForIdleCpus => return typed::nohz_idle_balance(me).await,
+    };
+    if me.k.config.rules.lb.get() == Lb::GroupLoad {
+        balance_domains(me, me.id, situation).await;
+        return nohz::nohz_balancer_kick(me).await;
+    }
+    typed::rebalance_now(me, situation).await;
 }
 
 /// After each tick, with no lock held: balances this CPU if that is due, and sees to the idle ones.

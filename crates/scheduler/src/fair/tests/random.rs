@@ -3,6 +3,7 @@
 
 use super::q6600;
 use crate::affinity::set_cpus_allowed;
+use crate::fair::run_rebalance_domains;
 use crate::fork::{NewTask, do_exit, new_task, sched_exec, sched_fork, wake_up_new_task};
 use crate::policy::set_user_nice;
 use crate::registry::{Feature, RULES};
@@ -120,7 +121,12 @@ fn path<'a>(lab: &'a Lab, dice: &mut Dice, tasks: &[TaskId], cpu: u16) -> RacePa
         13 if alive => Box::pin(set_user_nice(me, p, nice)),
         14 if alive => Box::pin(sched_setscheduler(me, p, policy(dice))),
         15 if alive => Box::pin(set_cpus_allowed(me, p, mask(lab, dice))),
-        _ => Box::pin(scheduler_tick(me)),
+        _ => Box::pin(async move {
+            // Where a thread is to balance, it does so at once.
+            if let Some(balancing) = scheduler_tick(me).await {
+                run_rebalance_domains(me, balancing).await;
+            }
+        }),
     }
 }
 

@@ -66,11 +66,22 @@ pub(super) const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "6.1-rt",
-        meaning: "Linux 6.1 as released, with PREEMPT_RT: remote wakeups take the remote lock, balancing \
-                  looks at eight tasks.",
-        source: "rt-class 0.3, 0.4; fair-placement 8.1",
+        meaning: "Linux 6.1 as released, with the -rt patches and PREEMPT_RT: interrupts of devices, soft \
+                  interrupts and the timers of fair tasks in threads, ktimers among them; remote wakeups take the remote lock, \
+                  balancing looks at eight tasks.",
+        source: "rt-class 0.3, 0.4; fair-placement 8.1; machine.md 0.4, 1.6 to 1.8, 1.11",
         base: Some("6.1"),
-        settings: &["NO_TTWU_QUEUE", "preempt_model=full", "sched_nr_migrate=8"],
+        settings: &[
+            "NO_TTWU_QUEUE",
+            "preempt_model=full",
+            "sched_nr_migrate=8",
+            "kernel_locks=sleeping",
+            "irq_threads=forced",
+            "hrtimer_context=by_policy",
+            "softirq_where=task",
+            "softirq_lock=per_cpu",
+            "timer_thread=ktimers",
+        ],
     },
     Profile {
         name: "5.15",

@@ -68,6 +68,24 @@ pub(super) const PROFILES: &[Profile] = &[
         ],
     },
     Profile {
+        name: "6.12-rt",
+        meaning: "Linux 6.12 as released, with PREEMPT_RT: interrupts of devices, soft interrupts and the timers of fair tasks in \
+                  ksoftirqd, a fair task, which has to wait for its turn.",
+        source: "machine.md 0.4, 1.6 to 1.8, 1.11; eevdf-class 0.3, 0.4",
+        base: Some("6.12"),
+        settings: &[
+            "NO_TTWU_QUEUE",
+            "preempt_model=full",
+            "sched_nr_migrate=8",
+            "kernel_locks=sleeping",
+            "irq_threads=forced",
+            "hrtimer_context=by_policy",
+            "softirq_where=task",
+            "softirq_lock=per_cpu",
+            "timer_thread=ksoftirqd",
+        ],
+    },
+    Profile {
         name: "6.12.y",
         meaning: "Linux 6.12.117, the end of that stable branch: slices of 0.7 ms, sums from the zero-lag \
                   point, yield forfeits the request.",
@@ -107,6 +125,24 @@ pub(super) const PROFILES: &[Profile] = &[
             "newidle_failure=raised",
             "dl_server_stop=lazy",
             "bw_throttle=task",
+        ],
+    },
+    Profile {
+        name: "6.18-rt",
+        meaning: "Linux 6.18 as released, with PREEMPT_RT: interrupts of devices, soft interrupts and the timers of fair tasks in \
+                  threads that no longer exclude each other, ktimers among them.",
+        source: "machine.md 0.4, 1.6 to 1.8, 1.11; eevdf-class 0.3, 0.4",
+        base: Some("6.18"),
+        settings: &[
+            "NO_TTWU_QUEUE",
+            "preempt_model=full",
+            "sched_nr_migrate=8",
+            "kernel_locks=sleeping",
+            "irq_threads=forced",
+            "hrtimer_context=by_policy",
+            "softirq_where=task",
+            "softirq_lock=none",
+            "timer_thread=ktimers",
         ],
     },
     Profile {

@@ -42,6 +42,13 @@ rules! {
             "As full for real-time tasks; for fair ones when a system call returns, or at the second tick \
              (CONFIG_PREEMPT_LAZY, 6.13 on).",
     }
+    KernelLocks kernel_locks
+        "Can a task be preempted that has a lock of the kernel?" "machine.md 1.2, 1.3, 1.11" {
+        Spin "spin" "No: what is under a spinlock is atomic (kernels without PREEMPT_RT).",
+        Sleeping "sleeping"
+            "Yes, but for raw spinlocks: a tenth of what is atomic else; and to take a lock costs twice as \
+             much (PREEMPT_RT). Nobody waits for such a lock here.",
+    }
     SkewTick skew_tick "Do the ticks of all CPUs fall together?" "fair-class 2.7; fair-placement 5.1" {
         Off "off" "Yes (2.6.36 on; from 3.5 on without the boot option skew_tick=1).",
         On "on" "No: they are spread over half a period, by nr_cpus (up to 2.6.35).",
@@ -83,5 +90,41 @@ rules! {
         "Who moves a task that runs, for an exec, a new affinity or active balancing?" "fair-placement 5.5" {
         Thread "thread" "The thread migration/N of its CPU.",
         Interrupt "interrupt" "An interrupt, without the thread's switches: older profiles, approximately.",
+    }
+    IrqThreads irq_threads "Which interrupts of devices are handled in threads?" "machine.md 1.6" {
+        Driver "driver" "Those of drivers that ask for it: none here.",
+        Forced "forced"
+            "All: the interrupt itself only wakes irq/N-dev, FIFO 50, one for each CPU here (PREEMPT_RT, or \
+             the boot option threadirqs).",
+    }
+    HrtimerContext hrtimer_context "Where does the timer of a sleep expire?" "machine.md 1.8" {
+        AllHard "all_hard" "In the interrupt itself, which wakes the sleeper (kernels without PREEMPT_RT).",
+        ByPolicy "by_policy"
+            "That of a real-time or deadline task in the interrupt; that of a fair task in the soft interrupt \
+             (PREEMPT_RT).",
+    }
+    SoftirqWhere softirq_where "Where are soft interrupts served?" "machine.md 1.7, 2.2" {
+        IrqExit "irq_exit"
+            "On the way out of the interrupt, on top of whoever runs.",
+        Task "task" "In threads that can be preempted, periodic balancing too (PREEMPT_RT).",
+    }
+    SoftirqRest softirq_rest
+        "Who does what a round of soft interrupts leaves that is served on the way out of an interrupt?"
+        "machine.md 2.2" {
+        NextInterrupt "next_interrupt"
+            "The next interrupt of the CPU does: approximately, as when results were published.",
+        Ksoftirqd "ksoftirqd" "The thread ksoftirqd/N, a fair task, or the next interrupt if that is first.",
+    }
+    TimerThread timer_thread "Which thread serves timers, where soft interrupts are served in threads?"
+        "machine.md 0.4, 1.8" {
+        Ksoftirqd "ksoftirqd" "ksoftirqd/N, a fair task, as for all else (PREEMPT_RT of 5.15 to 6.12).",
+        Ktimers "ktimers" "ktimers/N, FIFO 1 (6.13 on; with the -rt patches about 5.16 on).",
+    }
+    SoftirqLock softirq_lock
+        "Do the threads that serve soft interrupts exclude each other?" "machine.md 1.7" {
+        None "none" "No: whoever is higher goes first (6.18 on).",
+        PerCpu "per_cpu"
+            "Yes, by a lock of their CPU with inheritance, for as long as a round takes (PREEMPT_RT up to \
+             6.17).",
     }
 }

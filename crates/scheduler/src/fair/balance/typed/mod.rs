@@ -18,9 +18,10 @@ mod unequal;
 pub(super) use new_idle::{end_idle_spell, pre_schedule, wants_pre_schedule};
 pub(in crate::fair) use nohz::NohzRoot;
 pub(in crate::fair) use nohz::Request;
-pub use nohz::nohz_csd_func;
+pub(super) use nohz::nohz_idle_balance;
 pub(crate) use nohz::tick_stopped;
-pub(super) use rebalance::trigger_load_balance;
+pub use nohz::{nohz_csd_func, raise_nohz_balance};
+pub(super) use rebalance::{rebalance_now, tick_balances_later, trigger_load_balance};
 
 use crate::fair::cpu_load::tick_period;
 use crate::platform::Platform;

@@ -3,7 +3,7 @@
 use super::rebalance::{bring_up_to_date, rebalance_domains};
 use super::unequal;
 use super::{jiffies, note};
-use crate::fair::balance::{Situation, constants};
+use crate::fair::balance::{Balancing, Situation, constants};
 use crate::fair::cache::shared_cache;
 use crate::fair::cpu_load::{tick_period, update_cpu_load};
 use crate::fair::pelt::{has_blocked_load, is_reduced, misfits};
@@ -214,10 +214,31 @@ async fn count_ticks<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) {
 pub async fn nohz_csd_func<P: Platform>(me: ThisCpu<'_, P>) {
     let request = me.k.rq(me.id).published.balance.nohz_request.take();
     if !request.is_empty() && me.k.idle_cpu(me.id) {
-        match rule(me) {
-            NohzBalance::BalanceOnly => balance_others_then_own(me).await,
-            NohzBalance::NextDue | NohzBalance::Behind | NohzBalance::Ascending => serve(me, request).await,
-        }
+        balance_as_asked(me, request).await;
+    }
+}
+
+/// The same where a thread of the CPU does the balancing: what it is to do.
+pub fn raise_nohz_balance<P: Platform>(me: ThisCpu<'_, P>) -> Option<Balancing> {
+    if me.k.idle_cpu(me.id) {
+        return Some(Balancing::ForIdleCpus);
+    }
+    me.k.rq(me.id).published.balance.nohz_request.take();
+    None
+}
+
+/// That thread does it, whoever else has come meanwhile.
+pub(in crate::fair::balance) async fn nohz_idle_balance<P: Platform>(me: ThisCpu<'_, P>) {
+    let request = me.k.rq(me.id).published.balance.nohz_request.take();
+    if !request.is_empty() {
+        balance_as_asked(me, request).await;
+    }
+}
+
+async fn balance_as_asked<P: Platform>(me: ThisCpu<'_, P>, request: Request) {
+    match rule(me) {
+        NohzBalance::BalanceOnly => balance_others_then_own(me).await,
+        NohzBalance::NextDue | NohzBalance::Behind | NohzBalance::Ascending => serve(me, request).await,
     }
 }
 

@@ -25,6 +25,20 @@ pub(in crate::fair::balance) async fn trigger_load_balance<P: Platform>(me: This
     }
 }
 
+/// The part of a tick that is no balancing, where a thread does that afterwards.
+pub(in crate::fair::balance) fn tick_balances_later<P: Platform>(me: ThisCpu<'_, P>, idle: bool) {
+    nohz::nohz_balancer_kick(me, idle);
+    if idle {
+        nohz::tick_stopped(me);
+    }
+}
+
+/// The balancing alone.
+pub(in crate::fair::balance) async fn rebalance_now<P: Platform>(me: ThisCpu<'_, P>, situation: Situation) {
+    bring_up_to_date(me, me.id).await;
+    rebalance_domains(me, me.id, situation).await;
+}
+
 /// Counts what a CPU's queue has not counted yet.
 pub(super) async fn bring_up_to_date<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) {
     let mut rq = me.lock(cpu).await;
