@@ -359,8 +359,10 @@ pub(super) const LIMITS: &[Limit] = &[
                   look for a CPU that they fit (rules unequal_cpus, uclamp and rt_fit), from 5.10 on, and go \
                   where they cost the least energy (energy_aware), with a machine file that says what CPUs take \
                   (phone) and governor=schedutil; how 4.9 to 5.9 placed fair ones is not modelled, nor that \
-                  averages before 5.0 were scaled and not slowed. Of energy: idle states, caches and memory. Of clamps of utilisation (uclamp): those of a recording's tasks, and changes by a task \
-                  of another one's.",
+                  averages before 5.0 were scaled and not slowed. Of energy and of schedutil: idle states, caches and \
+                  memory, the boost after I/O, the boost by waiting tasks (6.5 on), schedutil's own thread. Of \
+                  clamps of utilisation (uclamp): those of a recording's tasks, and changes by a task of another \
+                  one's.",
         changes: "Hybrid laptops up to 6.11 prefer their large CPUs by packing; a phone that is warm has less of \
                   its large CPUs. Tasks of a recording run at full speed \
                   on every CPU. Not measured.",
