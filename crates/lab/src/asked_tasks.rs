@@ -9,6 +9,11 @@ use workload::replay::TaskSelector;
 /// The tasks of a run or a recording: each pid with a name that it had.
 pub(crate) type Named<'n> = (u32, &'n str);
 
+/// Whether a task is one of those that are asked for; nobody asks for one: all are.
+pub(crate) fn is_meant(asked: &[TaskSelector], pid: u32, comm: &str) -> bool {
+    asked.is_empty() || asked.iter().any(|whom| whom.matches(pid, comm))
+}
+
 /// Makes sure that everybody who is asked for is there.
 pub(crate) fn all_are_there<'n>(
     asked: &[TaskSelector],

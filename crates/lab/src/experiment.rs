@@ -1,6 +1,6 @@
 //! One experiment: loads, machine, kernel, seed, length. Running it gives a result.
 
-use crate::asked_tasks::all_are_there;
+use crate::asked_tasks::{all_are_there, is_meant};
 use crate::assumptions;
 use crate::clock::Clock;
 use crate::dumps::{self, DumpRequest};
@@ -183,9 +183,7 @@ impl Experiment {
     /// Leaves out the tasks of which nothing is to be told.
     fn leave_out_tasks(&self, result: &mut RunResult) -> Result<(), Error> {
         all_are_there(&self.tasks, result.tasks.iter().map(|task| (task.pid, task.comm.as_str())))?;
-        let meant = |pid: u32, comm: &str| {
-            self.tasks.is_empty() || self.tasks.iter().any(|whom| whom.matches(pid, comm))
-        };
+        let meant = |pid: u32, comm: &str| is_meant(&self.tasks, pid, comm);
         result.tasks.retain(|task| meant(task.pid, &task.comm));
         for replay in &mut result.replay {
             replay.tasks.retain(|task| meant(task.pid, &task.comm));

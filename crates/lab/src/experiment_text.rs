@@ -139,11 +139,13 @@ fn changes(file: &ReadFile) -> Vec<Vec<String>> {
 
 fn open_load(text: &LoadText, window: Option<Window>, files: &dyn Sources) -> Result<LoadSpec, Error> {
     let written_by_hand = FileText::default();
-    let file = match (&text.file, LoadSpec::of_command_line(&text.load)) {
-        (Some(file), _) => file,
-        // What schedlab writes says of each file how to read it; people need not.
-        (None, Err(_)) if LoadSource::of(&text.load, files) == LoadSource::File => &written_by_hand,
-        (None, load) => return load,
+    let file = match &text.file {
+        Some(file) => file,
+        None => match LoadSpec::of_command_line(&text.load) {
+            // What schedlab writes says of each file how to read it; people need not.
+            Err(_) if LoadSource::of(&text.load, files) == LoadSource::File => &written_by_hand,
+            load => return load,
+        },
     };
     let mut changes = file.changes.iter().map(|words| TaskOptions::of_words(words));
     let tasks = changes.next().transpose()?.unwrap_or_default();

@@ -1,6 +1,6 @@
 //! What is in a trace, for `schedlab inspect`.
 
-use crate::asked_tasks::all_are_there;
+use crate::asked_tasks::{all_are_there, is_meant};
 use crate::error::Error;
 use crate::sources::{Input, Sources};
 use machine::Window;
@@ -70,7 +70,7 @@ pub(crate) fn look(path: &str, opened: OpenedTrace, asked: &Inspection) -> Resul
     all_are_there(&asked.tasks, table.tasks.iter().map(named))?;
     table.tasks.retain(|task| {
         let (pid, comm) = named(task);
-        asked.tasks.is_empty() || asked.tasks.iter().any(|whom| whom.matches(pid, comm))
+        is_meant(&asked.tasks, pid, comm)
     });
     let cpu = |cpu: &trace::CpuSummary| InspectCpu {
         cpu: cpu.cpu.0,

@@ -1,6 +1,6 @@
 //! Two traces side by side, for `schedlab inspect TRACE OTHER`.
 
-use crate::asked_tasks::{Named, all_are_there};
+use crate::asked_tasks::{Named, all_are_there, is_meant};
 use crate::error::Error;
 use crate::inspect::{self, Inspection, OpenedTrace};
 use crate::sources::{STANDARD_STREAM, Sources, shown};
@@ -123,7 +123,7 @@ fn samples<'t>(
         let pid = task.pid.0.unsigned_abs();
         named.push((pid, comm));
         add(&mut all, task, windows, wakeups.is_some());
-        if asked.tasks.is_empty() || asked.tasks.iter().any(|whom| whom.matches(pid, comm)) {
+        if is_meant(&asked.tasks, pid, comm) {
             let name = if comm.is_empty() { format!(":{}", task.pid.0) } else { comm.to_owned() };
             let samples = commands.entry(name).or_default();
             samples.of_command |= command.contains(&task.pid);

@@ -8,7 +8,7 @@ mod replayed;
 
 pub use recorded::{AskedRecording, RecordedQuestion, is_recorded, why_recorded};
 
-use crate::asked_tasks::all_are_there;
+use crate::asked_tasks::{all_are_there, is_meant};
 use crate::error::Error;
 use crate::experiment::{Experiment, Run};
 use machine::Window;
@@ -171,10 +171,6 @@ fn on_their_way(wakeups: &Wakeups, of: &[usize], at: Nanos) -> Result<Vec<usize>
         return Err(Error::NobodyOnTheWay { at, nearest: Nanos(nearest) });
     }
     Ok(there)
-}
-
-fn is_meant(tasks: &[TaskSelector], pid: u32, comm: &str) -> bool {
-    tasks.is_empty() || tasks.iter().any(|whom| whom.matches(pid, comm))
 }
 
 /// Every task of a log with its names.

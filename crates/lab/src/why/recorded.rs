@@ -1,8 +1,7 @@
 //! Why tasks of a recording were late, without any simulation.
 
-use super::is_meant;
 use super::replayed::try_in;
-use crate::asked_tasks::all_are_there;
+use crate::asked_tasks::{all_are_there, is_meant};
 use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::inspect::{self, Inspection, OpenedTrace};
