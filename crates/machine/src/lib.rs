@@ -14,6 +14,7 @@ mod setup;
 mod snapshot;
 mod softirq;
 mod spec;
+mod starvation;
 mod step;
 mod step_text;
 mod told;
@@ -40,12 +41,13 @@ pub use snapshot::{
     CpuSnapshot, DomainSnapshot, EevdfQueueSnapshot, ExitedTasks, FairQueueSnapshot, Snapshot, SnapshotPlan,
     TaskSnapshot,
 };
-pub use softirq::{SOFT_LOCKUP, SoftirqCounts, SoftirqSpec, SoftirqTally};
+pub use softirq::{SOFT_LOCKUP, SoftirqCounts, SoftirqGap, SoftirqSpec, SoftirqTally};
 pub use spec::{
     BUILTIN, Builtin, ByDistance, CacheModel, ColdPath, CostInfo, Costs, CpuSpeed, Distance, IdleMonitor,
     IrqOff, KthreadNoise, MachineSpec, Noise, Operation, Origin, OriginKind, Points, SpecError, Spread,
     Stretch, Stretches, WakeEvent, Woken,
 };
+pub use starvation::{HELD_UP_AFTER, STARVED_AFTER, StarvedCounts, WaitCounts, WaitTally};
 pub use step::{LoneStep, NotAlone, Operand, Step, ToldStep};
 pub use step_text::{OF_ANOTHER, policy_text};
 pub use told::{TaskStart, ToldMessage};

@@ -32,6 +32,8 @@ pub enum Purpose {
     Group,
     /// How long a program takes to start a thread; numbered by the task's place in the setup.
     ThreadStart,
+    /// When the timers of soft interrupts expire; numbered by timer.
+    Softirq,
 }
 
 /// The number of a task's stream: the task's place in the work, whatever the order in which things happen. So

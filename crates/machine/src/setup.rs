@@ -5,6 +5,7 @@ use crate::group::GroupSpec;
 use crate::objects::{Backoff, BarrierId, ChannelId, ChannelSpec, DeviceId, DeviceSpec, FutexId, SpinlockId};
 use crate::paths::WakePaths;
 use crate::softirq::SoftirqSpec;
+use crate::starvation::WaitTally;
 use scheduler::mutex::MutexKind;
 use scheduler::{CpuId, CpuMask, GroupId, MutexId, Nanos, Pid, Policy, TaskId};
 
@@ -26,6 +27,7 @@ pub struct Setup {
     pub(crate) isolcpus: CpuMask,
     pub(crate) outside: Vec<Outside>,
     pub(crate) softirqs: Vec<SoftirqSpec>,
+    pub(crate) waits: Option<WaitTally>,
     pub(crate) ticks_at: Vec<Option<Nanos>>,
     pub(crate) cpu_dma_latency_held: bool,
     pub(crate) kernel_threads_of: usize,
@@ -137,6 +139,7 @@ impl Setup {
             isolcpus: CpuMask::EMPTY,
             outside: Vec::new(),
             softirqs: Vec::new(),
+            waits: None,
             ticks_at: Vec::new(),
             cpu_dma_latency_held: false,
             kernel_threads_of: 0,
@@ -292,6 +295,11 @@ impl Setup {
     /// A timer that raises soft interrupts. One of a CPU that the machine does not have never expires.
     pub fn softirq(&mut self, spec: SoftirqSpec) {
         self.softirqs.push(spec);
+    }
+
+    /// Counts the waits of all real-time tasks of the run, for whoever asks.
+    pub fn watch_waits(&mut self) -> WaitTally {
+        self.waits.get_or_insert_default().clone()
     }
 
     /// A message from outside the model.

@@ -18,11 +18,21 @@ pub struct SoftirqSpec {
     /// When it expires first.
     pub at: Nanos,
     /// And then again and again.
-    pub every: Nanos,
+    pub gap: SoftirqGap,
     /// What each expiry puts into the list, CPU time at full speed.
     pub work: Nanos,
     /// Counts what becomes of it.
     pub tally: SoftirqTally,
+}
+
+/// The time from one expiry of the timer of a [`SoftirqSpec`] to the next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SoftirqGap {
+    /// Always the same.
+    Every(Nanos),
+    /// Exponentially distributed with this mean, as of packets that come independently of each other (a
+    /// Poisson process); each timer draws from a stream of its own.
+    Exponential(Nanos),
 }
 
 /// Counts what became of the work of a [`SoftirqSpec`], while the run goes on.

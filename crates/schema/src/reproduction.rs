@@ -149,6 +149,9 @@ pub struct ReproducedRow {
     pub low: f64,
     /// The most of any seed, or the upper end.
     pub high: f64,
+    /// What lies from one to the other, where it is not the figures of the seeds.
+    #[serde(default, skip_serializing_if = "RowSpan::is_of_seeds")]
+    pub span: RowSpan,
     /// Unit of all four.
     pub unit: RowUnit,
     /// Simulated by published.
@@ -179,6 +182,24 @@ impl ReproducedRow {
     #[must_use]
     pub fn fails(&self) -> bool {
         self.group.is_none() && self.agrees == Some(false) && self.unreached.is_none()
+    }
+}
+
+/// What `low` and `high` of a row are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum RowSpan {
+    /// The least and the most of any seed.
+    #[default]
+    Seeds,
+    /// The ends of the 95 % interval of the mean over the seeds (BCa bootstrap).
+    Interval,
+}
+
+impl RowSpan {
+    fn is_of_seeds(&self) -> bool {
+        *self == RowSpan::Seeds
     }
 }
 

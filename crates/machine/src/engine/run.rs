@@ -1,7 +1,7 @@
 //! From a setup to an outcome: builds the machine, runs its events, gathers the counters.
 
 use super::hardware::{Hw, OneShot, Parts, Source};
-use super::kernel::{CpuThreadPlan, Kthreads, Sim, Surroundings, cpu_main, kthreads};
+use super::kernel::{CpuThreadPlan, Kthreads, Sim, Surroundings, cpu_main, kthreads, softirq_dice};
 use super::observe::Observed;
 use super::record::{Recorder, Tracing, Watch};
 use super::userland::process::{Newcomer, as_new_task, note_start};
@@ -21,6 +21,7 @@ use scheduler::fork::new_task;
 use scheduler::registry::{Config, StopperForm};
 use scheduler::stop::create_stopper;
 use scheduler::{CpuId, Nanos, Pid, Scheduler, Standing, TaskId, ThisCpu};
+use std::cell::RefCell;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Waker};
@@ -143,10 +144,11 @@ impl Machine {
             groups,
             partitions: division.outcome,
             user: Userland::new(&mut setup, options.seed, spawns.len()),
-            observed: Observed::new(options.snapshots.clone()),
+            observed: Observed::new(options.snapshots.clone(), setup.waits.take()),
             surroundings: Surroundings {
                 spawn_cpus: spawns.iter().map(|s| s.cpu).collect(),
                 outside: std::mem::take(&mut setup.outside),
+                softirq_dice: RefCell::new(softirq_dice(setup.softirqs.len(), options.seed)),
                 softirqs: std::mem::take(&mut setup.softirqs),
                 ticks_at: std::mem::take(&mut setup.ticks_at),
                 kthread_wakes: wakes,
@@ -206,6 +208,7 @@ impl Machine {
         let end = if stopped { sim.hw().now.get() } else { end };
         sim.observed.snapshots.end(sim.view(), end);
         sim.observed.end_window(sim.view(), end);
+        sim.observed.end_waits(end);
         let mut outcome = sim.outcome(end);
         if sim.hw().recorder.tells_everything() {
             let until = options.duration.min(end + LONGEST_EXIT);

@@ -1,7 +1,9 @@
 //! Time of interrupts that is left out of the CPU time of tasks (fair-placement 1.9).
 
 use crate::engine::{ideal, ms, script, us};
-use machine::{Machine, MachineSpec, Outcome, RunOptions, Setup, SoftirqSpec, SoftirqTally, Step};
+use machine::{
+    Machine, MachineSpec, Outcome, RunOptions, Setup, SoftirqGap, SoftirqSpec, SoftirqTally, Step,
+};
 use scheduler::registry::Config;
 use scheduler::{CpuId, CpuMask, Nanos};
 
@@ -10,7 +12,13 @@ fn run(spec: MachineSpec, mut setup: Setup, settings: &[&str]) -> Outcome {
     let config = Config::of_profile("6.1.y").expect("a profile");
     settings.iter().for_each(|setting| config.set(setting).expect("a setting"));
     let tally = SoftirqTally::default();
-    setup.softirq(SoftirqSpec { cpu: CpuId(0), at: us(750), every: us(750), work: us(500), tally });
+    setup.softirq(SoftirqSpec {
+        cpu: CpuId(0),
+        at: us(750),
+        gap: SoftirqGap::Every(us(750)),
+        work: us(500),
+        tally,
+    });
     let options = RunOptions { duration: Nanos::from_secs(3), check: true, ..RunOptions::default() };
     Machine::new(spec, config, setup, options).and_then(Machine::run).expect("a sound run")
 }

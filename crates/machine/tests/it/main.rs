@@ -18,6 +18,7 @@ mod rt_push_ipi;
 mod sections;
 mod softirq;
 mod speeds;
+mod starvation;
 mod theory;
 mod timers;
 mod unequal;

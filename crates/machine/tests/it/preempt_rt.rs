@@ -3,7 +3,7 @@
 use crate::engine::{Clock, fifo, ideal, ms, script, us};
 use machine::{
     Arrival, ChannelSpec, IrqOff, Machine, MachineSpec, Operation, Outcome, Outside, RunOptions, Setup,
-    SoftirqSpec, SoftirqTally, Spread, Step, Stretch, TaskSpec, Tracing,
+    SoftirqGap, SoftirqSpec, SoftirqTally, Spread, Step, Stretch, TaskSpec, Tracing,
 };
 use scheduler::registry::Config;
 use scheduler::{CpuId, Nanos};
@@ -44,7 +44,13 @@ fn hog() -> TaskSpec {
 /// Work for the soft interrupt of CPU 0, raised once.
 fn raised_once(setup: &mut Setup, at: Nanos, work: Nanos) -> SoftirqTally {
     let tally = SoftirqTally::default();
-    setup.softirq(SoftirqSpec { cpu: CpuId(0), at, every: Nanos::from_secs(9), work, tally: tally.clone() });
+    setup.softirq(SoftirqSpec {
+        cpu: CpuId(0),
+        at,
+        gap: SoftirqGap::Every(Nanos::from_secs(9)),
+        work,
+        tally: tally.clone(),
+    });
     tally
 }
 
@@ -194,8 +200,13 @@ fn without_preempt_rt_ksoftirqd_does_what_a_round_leaves() {
     let mut setup = Setup::new(1);
     let tally = SoftirqTally::default();
     // More than the CPU can do: 0.4 ms in each 0.3.
-    let each =
-        SoftirqSpec { cpu: CpuId(0), at: ms(100), every: us(300), work: us(400), tally: tally.clone() };
+    let each = SoftirqSpec {
+        cpu: CpuId(0),
+        at: ms(100),
+        gap: SoftirqGap::Every(us(300)),
+        work: us(400),
+        tally: tally.clone(),
+    };
     setup.softirq(each);
     setup.spawn(Nanos::ZERO, hog());
     let outcome = run(&["6.1", "softirq_rest=ksoftirqd"], ideal(1), setup);

@@ -2,15 +2,24 @@
 
 use crate::engine::{fifo, ideal, ms, script, us};
 use machine::{
-    Machine, MachineSpec, Outcome, RunOptions, Setup, SoftirqCounts, SoftirqSpec, SoftirqTally, Step,
+    Behaviour, Env, Machine, MachineSpec, Outcome, RunOptions, Setup, SoftirqCounts, SoftirqGap, SoftirqSpec,
+    SoftirqTally, Step, TaskSpec,
 };
 use scheduler::registry::Config;
 use scheduler::{CpuId, Nanos};
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// A timer of CPU 0 that raises so much work every 750 us, in a setup for `cpus` CPUs.
 fn softirq(cpus: usize, work: Nanos) -> (Setup, SoftirqTally) {
     let (mut setup, tally) = (Setup::new(cpus), SoftirqTally::default());
-    setup.softirq(SoftirqSpec { cpu: CpuId(0), at: us(750), every: us(750), work, tally: tally.clone() });
+    setup.softirq(SoftirqSpec {
+        cpu: CpuId(0),
+        at: us(750),
+        gap: SoftirqGap::Every(us(750)),
+        work,
+        tally: tally.clone(),
+    });
     (setup, tally)
 }
 
@@ -63,6 +72,38 @@ fn a_pass_holds_up_real_time_tasks_and_the_running_one() {
     assert_eq!(ended.borrow()[1..], [ms(2), us(2_750)], "1 ms of work in 0 to 0.75 and 1.25 to 1.5");
 }
 
+/// Packets that come independently of each other: as many as the mean says, and in each 10 ms a number whose
+/// variance is its mean (a Poisson process; three standard errors of either).
+#[test]
+fn exponential_gaps_make_a_poisson_process() {
+    let mut setup = Setup::new(1);
+    let (gap, tally) = (SoftirqGap::Exponential(us(500)), SoftirqTally::default());
+    setup.softirq(SoftirqSpec { cpu: CpuId(0), at: Nanos(1), gap, work: Nanos(1), tally: tally.clone() });
+    let counts: Rc<RefCell<Vec<u64>>> = Rc::default();
+    setup.spawn(Nanos::ZERO, TaskSpec::new("sees", Sees { tally, counts: counts.clone() }));
+    run(ideal(1), setup);
+    let counts: Vec<f64> = counts.borrow().windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
+    let n = counts.len() as f64;
+    let average = counts.iter().sum::<f64>() / n;
+    let variance = counts.iter().map(|count| (count - average).powi(2)).sum::<f64>() / (n - 1.0);
+    assert!(n > 290.0 && (average - 20.0).abs() < 3.0 * (20.0 / n).sqrt(), "{average}");
+    assert!((variance - 20.0).abs() < 3.0 * 20.0 * (2.0 / n).sqrt(), "{variance}");
+}
+
+/// Looks every 10 ms how much has been raised.
+#[derive(Debug)]
+struct Sees {
+    tally: SoftirqTally,
+    counts: Rc<RefCell<Vec<u64>>>,
+}
+
+impl Behaviour for Sees {
+    fn next(&mut self, env: &mut Env<'_>) -> Step {
+        self.counts.borrow_mut().push(self.tally.counts().raised);
+        Step::SleepUntil(ms(10 * (env.now.0 / 10_000_000 + 1)))
+    }
+}
+
 /// E7.4: interrupts that take more than a third of the CPU make the list grow, fewer do not.
 #[test]
 fn interrupts_stretch_the_work_until_it_piles_up() {
@@ -72,7 +113,7 @@ fn interrupts_stretch_the_work_until_it_piles_up() {
         setup.softirq(SoftirqSpec {
             cpu: CpuId(0),
             at: interval,
-            every: interval,
+            gap: SoftirqGap::Every(interval),
             work: Nanos(1),
             tally: SoftirqTally::default(),
         });

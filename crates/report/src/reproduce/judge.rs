@@ -1,8 +1,9 @@
 //! From the figures of runs and what is wanted of them to the report.
 
 use schema::Unit;
+use schema::comparison::Interval;
 use schema::reproduction::{
-    ReproducedPoint, ReproducedRequirement, ReproducedRow, ReproducedVariant, RowUnit,
+    ReproducedPoint, ReproducedRequirement, ReproducedRow, ReproducedVariant, RowSpan, RowUnit,
 };
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ use suggest::suggest;
 
 use super::{ExperimentSpec, Fold, Place, Published, RequirementSpec, RowSpec, SweepValue, VariantSpec};
 use crate::compare::measure;
-use crate::stats::{ExtremeValue, largest_interval, nine_digits};
+use crate::stats::{ExtremeValue, bca_mean_interval, largest_interval, nine_digits};
 use schema::RunResult;
 
 /// The figures of one run, by the key of their metric.
@@ -139,7 +140,6 @@ fn judge_row(
         })
     };
     let mut points = points_of(row, of)?;
-    let published = published(row, points.len())?;
     if let Some(base) = &row.relative_to {
         for (point, observed) in points.iter_mut().zip(&runs_of("relative_to", base)?.observed) {
             point.divide_by(&Point::new(row, observed)?);
@@ -150,6 +150,10 @@ fn judge_row(
             point.take_off(&other);
         }
     }
+    if let Some(threshold) = row.passes {
+        points = vec![passage(&points, threshold)?];
+    }
+    let published = published(row, points.len())?;
     let wanted_here =
         |point: &&(Point, Option<f64>)| row.at.as_ref().is_none_or(|value| point.0.is_at(value));
     let points: Vec<(Point, Option<f64>)> = points.into_iter().zip(published).collect();
@@ -164,6 +168,23 @@ fn judge_row(
         .filter(wanted_here)
         .map(|(point, published)| report_row(row, point, *published, spec.full_length))
         .collect())
+}
+
+/// Where in the sweep each seed's figure passes a threshold for the last time.
+fn passage(points: &[Point], threshold: f64) -> Result<Point, String> {
+    let places = points.iter().map(|point| Some(point.at.as_ref()?.number)).collect::<Option<Vec<f64>>>();
+    let places = places.filter(|places| places.len() > 1).ok_or("`passes` needs a sweep")?;
+    let of_seed = |seed: usize| {
+        let figure = |index: usize| points[index].values[seed];
+        let is_above = |index: usize| figure(index) > threshold;
+        let change = (1..places.len()).rfind(|&index| is_above(index) != is_above(index - 1));
+        let Some(index) = change else { return places[if is_above(0) { 0 } else { places.len() - 1 }] };
+        let share = (threshold - figure(index - 1)) / (figure(index) - figure(index - 1));
+        places[index - 1] + (places[index] - places[index - 1]) * share
+    };
+    let seeds = points.iter().map(|point| point.values.len()).min().unwrap_or(0);
+    let values = (0..seeds).map(of_seed).collect();
+    Ok(Point { at: None, unit: RowUnit::Count, values, overall: None, over_seeds: Fold::Mean })
 }
 
 /// The figures of one row over the sweep, divided by one of them if the row says so.
@@ -323,7 +344,7 @@ fn published(row: &RowSpec, points: usize) -> Result<Vec<Option<f64>>, String> {
 }
 
 fn report_row(row: &RowSpec, point: &Point, published: Option<f64>, full_length: bool) -> ReproducedRow {
-    let Span { simulated, low, high, enough } = span(row, point);
+    let Span { simulated, low, high, kind, enough } = span(row, point);
     let too_short = (row.full_only && !full_length) || !enough;
     let agrees = if too_short { None } else { agrees(row, published, simulated) };
     ReproducedRow {
@@ -335,6 +356,7 @@ fn report_row(row: &RowSpec, point: &Point, published: Option<f64>, full_length:
         simulated: nine_digits(simulated),
         low: nine_digits(low),
         high: nine_digits(high),
+        span: kind,
         unit: point.unit,
         ratio: published.filter(|p| *p != 0.0).map(|p| nine_digits(simulated / p)),
         agrees,
@@ -349,6 +371,7 @@ struct Span {
     simulated: f64,
     low: f64,
     high: f64,
+    kind: RowSpan,
     /// Whether there are runs enough to tell.
     enough: bool,
 }
@@ -360,14 +383,20 @@ fn span(row: &RowSpec, point: &Point) -> Span {
         && let Some(interval) = largest_interval(&point.values, runs)
     {
         let simulated = fit.median_of_largest(runs);
-        return Span { simulated, low: interval.low, high: interval.high, enough: true };
+        let kind = RowSpan::Seeds;
+        return Span { simulated, low: interval.low, high: interval.high, kind, enough: true };
     }
     let simulated = point.folded(row.over_seeds);
+    if row.interval && point.values.len() > 1 && point.values.iter().all(|value| value.is_finite()) {
+        let Interval { low, high } = bca_mean_interval(&point.values);
+        return Span { simulated, low, high, kind: RowSpan::Interval, enough: true };
+    }
     let of_seeds = || point.values.iter().copied().filter(|value| value.is_finite());
     Span {
         simulated,
         low: of_seeds().fold(simulated, f64::min),
         high: of_seeds().fold(simulated, f64::max),
+        kind: RowSpan::Seeds,
         enough: row.largest_of_runs.is_none(),
     }
 }

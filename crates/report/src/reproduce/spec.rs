@@ -60,6 +60,13 @@ pub struct RowSpec {
     /// In place of `over_seeds`: the median of the largest value of so many runs, by an extreme value
     /// distribution fitted to the seeds' values.
     pub largest_of_runs: Option<f64>,
+    /// Say how sure the mean over the seeds is, and not between which values they lie.
+    #[serde(default)]
+    pub interval: bool,
+    /// In place of the figure: the value of the sweep at which it passes this, in proportion between two
+    /// that were run; the first or the last value where it is above or below all along. The figure's unit is
+    /// that of `unit`.
+    pub passes: Option<f64>,
     /// The unit of published figures and bounds; otherwise that of the metric.
     pub unit: Option<RowUnit>,
     /// Judged at this value of the sweep only; otherwise at each.
@@ -122,6 +129,13 @@ impl RowSpec {
         }
         if matches!(self.over_seeds, Fold::Sum | Fold::SteepestRise) {
             return fault("`over_seeds` is mean, max or min");
+        }
+        let of_mean = self.over_seeds == Fold::Mean && self.largest_of_runs.is_none() && !self.of_means;
+        if self.interval && !of_mean {
+            return fault("`interval` is that of the mean over the seeds: it has no other fold beside it");
+        }
+        if self.passes.is_some() && (self.at.is_some() || self.of_peak || self.of_value.is_some()) {
+            return fault("`passes` is a value of the sweep: leave `at`, `of_peak` and `of_value` out");
         }
         if !self.largest_of_runs.is_none_or(|runs| runs >= 1.0) {
             return fault("`largest_of_runs` is a number of runs: at least 1");
@@ -315,6 +329,8 @@ impl TableSpec {
             less: None,
             over_seeds: column.over_seeds.unwrap_or(self.over_seeds),
             largest_of_runs: None,
+            interval: false,
+            passes: None,
             of_means: false,
             unit: self.unit,
             at: None,

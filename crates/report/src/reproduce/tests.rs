@@ -1,6 +1,6 @@
 use super::*;
 use schema::Unit;
-use schema::reproduction::{ReproducedExperiment, ReproducedRow, Role, RowUnit};
+use schema::reproduction::{ReproducedExperiment, ReproducedRow, Role, RowSpan, RowUnit};
 
 /// A run with one metric `m` and, for patterns, `x.1`, `x.2` …
 fn run(m: u64, x: &[u64]) -> Figures {
@@ -241,4 +241,52 @@ fn a_sweep_may_go_over_names() {
     let found = judged(vec![row], kernels).expect("judged").remove(0);
     assert_eq!((found.at, found.at_name.as_deref(), found.simulated), (Some(2.0), Some("6.6"), 2.5));
     assert_eq!((found.agrees, found.place().as_deref()), (Some(true), Some("6.6")));
+}
+
+#[test]
+fn an_interval_is_that_of_the_mean_over_the_seeds() {
+    let ten = [1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4];
+    let of = || runs(vec![(None, ten.iter().map(|hours| run((hours * 1e6) as u64, &[])).collect())]);
+    let text = r#"{"what":"m","metric":"m","unit":"ms","interval":true}"#;
+    let row = judged(vec![row(text)], of()).expect("judged").remove(0);
+    // Student's sleep data: [1.06, 2.65] by another implementation.
+    assert_eq!(row.span, RowSpan::Interval);
+    assert!((row.low - 1.06).abs() < 0.05 && (row.high - 2.65).abs() < 0.15, "{} {}", row.low, row.high);
+}
+
+#[test]
+fn of_one_seed_there_is_no_interval() {
+    let text = r#"{"what":"m","metric":"m","interval":true}"#;
+    let row = judged(vec![row(text)], runs(vec![(None, vec![run(7, &[])])])).expect("judged").remove(0);
+    assert_eq!((row.span, row.low, row.high), (RowSpan::Seeds, 7.0, 7.0));
+}
+
+/// 100, 200, 400 and 100, 300, 500 at 8, 16 and 32 pass 250 at 16 + 16/4 and at 8 + 8 * 3/4.
+#[test]
+fn a_figure_passes_a_threshold_at_a_value_of_the_sweep() {
+    let at = |place: f64, a: u64, b: u64| (Some(place), vec![run(a, &[]), run(b, &[])]);
+    let of = || runs(vec![at(8.0, 100, 100), at(16.0, 200, 300), at(32.0, 400, 500)]);
+    let place = |threshold: &str| {
+        let text = format!(r#"{{"what":"m","metric":"m","passes":{threshold},"at_most":20}}"#);
+        let mut rows = judged(vec![row(&text)], of()).expect("judged");
+        assert_eq!(rows.len(), 1);
+        rows.remove(0)
+    };
+    let passed = place("250");
+    assert_eq!((passed.simulated, passed.low, passed.high), (17.0, 14.0, 20.0));
+    assert_eq!((passed.at, passed.unit, passed.agrees), (None, RowUnit::Count, Some(true)));
+    assert_eq!([place("50").simulated, place("900").simulated], [8.0, 32.0]);
+    let text = r#"{"what":"m","metric":"m","passes":5}"#;
+    let error = judged(vec![row(text)], runs(vec![(None, vec![run(7, &[])])])).expect_err("no sweep");
+    assert!(error.to_string().contains("needs a sweep"), "{error}");
+}
+
+#[test]
+fn intervals_and_thresholds_beside_what_contradicts_them_are_refused() {
+    for text in [
+        r#"{"what":"m","metric":"m","interval":true,"over_seeds":"max"}"#,
+        r#"{"what":"m","metric":"m","passes":5,"at":8}"#,
+    ] {
+        row(text).check().expect_err(text);
+    }
 }

@@ -8,7 +8,7 @@ use crate::numbers::{count, digits3};
 use crate::reproduce::{Crossing, crossings};
 use schema::reproduction::{
     ReproducedExperiment, ReproducedRequirement, ReproducedRow, ReproducedVariant, Reproduction, Role,
-    RowUnit, Sensitivity, SensitivityRow,
+    RowSpan, RowUnit, Sensitivity, SensitivityRow,
 };
 
 /// Columns for what a figure is, and the fewest where the others need much.
@@ -36,10 +36,14 @@ fn experiment(experiment: &ReproducedExperiment) -> String {
     head += &labelled("source", &experiment.source);
     head += &labelled("about", &experiment.about);
     let (seeds, length) = (experiment.seeds.len(), run_length(experiment));
-    head += &labelled(
-        "seeds",
-        &format!("{seeds}, {length} simulated each; figures are means over them unless said otherwise"),
-    );
+    let mut rows = experiment.variants.iter().flat_map(|variant| &variant.rows);
+    let intervals = if rows.any(|row| row.span == RowSpan::Interval) {
+        "; in [ ]: the 95 % interval of the mean"
+    } else {
+        ""
+    };
+    let said = format!("{seeds}, {length} simulated each; figures are means over them unless said otherwise");
+    head += &labelled("seeds", &(said + intervals));
     let mut sections = vec![head];
     let sweep = experiment.sweep.as_deref();
     sections.extend(experiment.variants.iter().map(|v| variant(v, sweep)));
@@ -186,11 +190,20 @@ fn figures_within(rows: &[&ReproducedRow], sweep: Option<&str>, what_columns: u1
             published,
             with_unit(row.simulated, row.unit),
             row.ratio.map_or(String::new(), digits3),
-            format!("{} - {}", number(row.low, row.unit), number(row.high, row.unit)),
+            spread(row),
             agreement(row.agrees, row.unreached.is_some()).to_owned(),
         ]);
     }
     table
+}
+
+/// From where to where: of the seeds, or of the mean's interval.
+fn spread(row: &ReproducedRow) -> String {
+    let (low, high) = (number(row.low, row.unit), number(row.high, row.unit));
+    match row.span {
+        RowSpan::Seeds => format!("{low} - {high}"),
+        RowSpan::Interval => format!("[{low}, {high}]"),
+    }
 }
 
 fn agreement(agrees: Option<bool>, known: bool) -> &'static str {

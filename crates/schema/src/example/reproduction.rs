@@ -123,7 +123,11 @@ fn after() -> ReproducedVariant {
         unreached: Some("nobody knows".to_owned()),
         ..figure("to that before", RowUnit::Ratio, 0.67)
     };
-    let failing = ReproducedRow { agrees: Some(false), ..figure("waiters", RowUnit::Count, 12.0) };
+    let failing = ReproducedRow {
+        agrees: Some(false),
+        span: RowSpan::Interval,
+        ..figure("waiters", RowUnit::Count, 12.0)
+    };
     let named = |at, name: &str, simulated| ReproducedRow {
         at: Some(at),
         at_name: Some(name.to_owned()),
@@ -154,6 +158,7 @@ fn figure(what: &str, unit: RowUnit, simulated: f64) -> ReproducedRow {
         simulated,
         low: simulated - 0.5,
         high: simulated + 0.5,
+        span: RowSpan::Seeds,
         unit,
         ratio: None,
         agrees: None,

@@ -14,7 +14,7 @@ use super::spawn::{program, rt_priority};
 use super::{BuiltLoad, Entry, Length, Load, Results};
 use crate::program::{Block, Template, Times};
 use crate::units::{micros_above_zero, seconds_above_zero};
-use machine::{Setup, SoftirqCounts, SoftirqSpec, SoftirqTally};
+use machine::{Setup, SoftirqCounts, SoftirqGap, SoftirqSpec, SoftirqTally};
 use scheduler::{CpuId, CpuMask, Nanos, Policy};
 use schema::{Better, LoadResult, OwnResult};
 
@@ -47,7 +47,10 @@ struct Options {
     /// Time from one tasklet to the next (750us).
     #[arg(short = 'i', long, value_name = "TIME", default_value = "750us", value_parser = micros_above_zero)]
     interval: Nanos,
-    /// Threads of SCHED_FIFO 1 for each target that may run on the targets only, and never sleep (2).
+    /// The intervals are exponentially distributed, with that mean: tasklets come as packets do.
+    #[arg(long)]
+    poisson: bool,
+    /// Threads of SCHED_FIFO 1 for each target that may run on the targets only (2).
     #[arg(
         long,
         value_name = "NUM",
@@ -55,6 +58,9 @@ struct Options {
         value_parser = clap::value_parser!(u32).range(0..=64),
     )]
     waiters: u32,
+    /// How long these sleep after each 20 us that they compute, as the kernel's psimon does (they never sleep).
+    #[arg(long, value_name = "TIME", value_parser = micros_above_zero)]
+    waiter_sleep: Option<Nanos>,
     /// Endless loops of SCHED_OTHER on each target (1).
     #[arg(
         long,
@@ -94,6 +100,9 @@ fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
 struct IpiStorm {
     options: Options,
 }
+
+/// What a thread that sleeps computes between two sleeps (assumed: psimon updates its averages).
+const WAITER_COMPUTES: Nanos = Nanos::from_micros(20);
 
 /// The CPUs with soft interrupts: as far from each other as 47 and 95 are of 192.
 fn targets(count: u32, cpus: usize) -> Vec<CpuId> {
@@ -148,13 +157,17 @@ impl Load for IpiStorm {
         let fifo = |priority: u8| rt_priority(NAME, "a thread", i64::from(priority)).map(Policy::Fifo);
         let (lowest, drives) = (fifo(1)?, fifo(options.priority)?);
         let computes = Block::new().run(Nanos::from_millis(10)).iteration();
+        let waits = options
+            .waiter_sleep
+            .map_or(computes.clone(), |sleep| Block::new().run(WAITER_COMPUTES).sleep(sleep).iteration());
+        let gap = if options.poisson { SoftirqGap::Exponential } else { SoftirqGap::Every };
         let mut tallies = Vec::new();
         for on in targets.iter().copied() {
             let tally = SoftirqTally::default();
             setup.softirq(SoftirqSpec {
                 cpu: on,
                 at: options.interval,
-                every: options.interval,
+                gap: gap(options.interval),
                 work: options.work,
                 tally: tally.clone(),
             });
@@ -169,7 +182,8 @@ impl Load for IpiStorm {
             for _ in 0..options.hogs {
                 self.spawn(setup, &hog, &remaining)?;
             }
-            let waiter = Task { name: "psimon", policy: lowest, cpus: all_targets, ..hog };
+            let cycle = waits.clone();
+            let waiter = Task { name: "psimon", policy: lowest, on, cpus: all_targets, cycle };
             for _ in 0..options.waiters {
                 self.spawn(setup, &waiter, &remaining)?;
             }

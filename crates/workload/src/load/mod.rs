@@ -23,6 +23,8 @@ mod oltp;
 mod oltp_tasks;
 mod own;
 mod periodic;
+mod pro_audio;
+mod pro_audio_member;
 mod progress;
 mod registry;
 mod rounds;

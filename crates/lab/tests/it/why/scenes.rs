@@ -2,8 +2,8 @@
 
 use super::scene::{BEGIN, Scene, fifo, ms, us};
 use lab::machine::{
-    ChannelSpec, GroupSpec, IrqOff, MachineSpec, MutexKind, Outside, QuotaSpec, SoftirqSpec, SoftirqTally,
-    Spread, Step,
+    ChannelSpec, GroupSpec, IrqOff, MachineSpec, MutexKind, Outside, QuotaSpec, SoftirqGap, SoftirqSpec,
+    SoftirqTally, Spread, Step,
 };
 use scheduler::{CpuId, CpuMask, DlParams, LevelKind, MutexId, Nanos, Policy, Topology, TopologyLevel};
 use schema::why::{Budget, Cause, Due, HeldMutex, IrqsOffPath, Precedence, WhyAlternative, WhyTask};
@@ -95,7 +95,13 @@ fn the_machines_noise() {
 fn a_soft_interrupt() {
     let mut scene = Scene::new(1);
     let (at, every, work) = (ms(1), ms(50), us(500));
-    scene.setup.softirq(SoftirqSpec { cpu: CpuId(0), at, every, work, tally: SoftirqTally::default() });
+    scene.setup.softirq(SoftirqSpec {
+        cpu: CpuId(0),
+        at,
+        gap: SoftirqGap::Every(every),
+        work,
+        tally: SoftirqTally::default(),
+    });
     scene.on(0, "victim", fifo(50), sleeper(BEGIN));
     assert_eq!(scene.causes("victim"), [(Cause::Softirq {}, 200_000)]);
 }

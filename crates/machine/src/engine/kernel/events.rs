@@ -120,9 +120,9 @@ impl Sim {
                 }
             }
             OneShot::Softirq(index) => {
-                let spec = &self.surroundings.softirqs[index as usize];
-                self.hw().at(self.hw().now.get() + spec.every.max(Nanos(1)), OneShot::Softirq(index));
-                self.hw().raise(spec.cpu, Irq::Softirq(index))
+                let gap = self.surroundings.until_next_softirq(index);
+                self.hw().at(self.hw().now.get() + gap, OneShot::Softirq(index));
+                self.hw().raise(self.surroundings.softirqs[index as usize].cpu, Irq::Softirq(index))
             }
             OneShot::Served(channel) => self.hw().raise(self.near(channel), Irq::Served(channel)),
             OneShot::Setting(index) => {
@@ -141,6 +141,7 @@ impl Sim {
             OneShot::Redraw(index) => {
                 let seed = self.surroundings.redraws[index as usize];
                 self.hw().redraw(seed);
+                self.surroundings.redraw(seed);
                 self.user.redraw(seed, &self.k);
                 None
             }

@@ -19,4 +19,4 @@ mod wake_path;
 pub(crate) use cpu::cpu_main;
 pub(crate) use cpu_threads::CpuThreadPlan;
 pub(crate) use kthreads::{Kthreads, kthreads};
-pub(crate) use sim::{Sim, Surroundings};
+pub(crate) use sim::{Sim, Surroundings, softirq_dice};

@@ -6,9 +6,11 @@ use crate::engine::hardware::Hw;
 use crate::engine::observe::{Observed, View};
 use crate::engine::userland::{Caller, Userland};
 use crate::group::GroupSpec;
+use crate::rng::{Purpose, Rng};
 use crate::setup::{Outside, OutsideChange};
-use crate::softirq::SoftirqSpec;
+use crate::softirq::{SoftirqGap, SoftirqSpec};
 use scheduler::{CpuId, Nanos, Scheduler, TaskId, ThisCpu};
+use std::cell::RefCell;
 
 /// See the module's head.
 #[derive(Debug)]
@@ -30,6 +32,8 @@ pub(crate) struct Surroundings {
     pub spawn_cpus: Vec<Option<CpuId>>,
     pub outside: Vec<Outside>,
     pub softirqs: Vec<SoftirqSpec>,
+    /// What the timers of those draw from.
+    pub softirq_dice: RefCell<Vec<Rng>>,
     /// A tick of each CPU, where the setup says one.
     pub ticks_at: Vec<Option<Nanos>>,
     /// Which kernel threads wake by what happens on a CPU.
@@ -40,6 +44,27 @@ pub(crate) struct Surroundings {
     pub redraws: Vec<u64>,
     /// What somebody outside changes, by index.
     pub changes: Vec<OutsideChange>,
+}
+
+impl Surroundings {
+    /// How long it takes until this timer of soft interrupts expires again.
+    pub fn until_next_softirq(&self, index: u32) -> Nanos {
+        let gap = match self.softirqs[index as usize].gap {
+            SoftirqGap::Every(period) => period,
+            SoftirqGap::Exponential(mean) => self.softirq_dice.borrow_mut()[index as usize].exponential(mean),
+        };
+        gap.max(Nanos(1))
+    }
+
+    /// Those timers draw from another seed from now on.
+    pub fn redraw(&self, seed: u64) {
+        *self.softirq_dice.borrow_mut() = softirq_dice(self.softirqs.len(), seed);
+    }
+}
+
+/// A stream for each timer of soft interrupts.
+pub(crate) fn softirq_dice(timers: usize, seed: u64) -> Vec<Rng> {
+    (0..timers as u64).map(|number| Rng::keyed(seed, Purpose::Softirq, number)).collect()
 }
 
 impl Sim {

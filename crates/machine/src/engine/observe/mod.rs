@@ -6,15 +6,18 @@ mod counters;
 mod ends;
 mod snapshots;
 mod view;
+mod waits;
 mod windows;
 
 pub(crate) use view::View;
 
 use crate::outcome::TaskOutcome;
 use crate::snapshot::SnapshotPlan;
+use crate::starvation::WaitTally;
 use scheduler::{Class, Nanos, TaskId};
 use snapshots::Snapshots;
 use std::cell::RefCell;
+use waits::Waits;
 use windows::Measurement;
 
 /// What has been seen so far.
@@ -24,21 +27,28 @@ pub(crate) struct Observed {
     finished: RefCell<Vec<TaskOutcome>>,
     pub snapshots: Snapshots,
     pub measurement: Measurement,
+    /// In runs that ask for it.
+    waits: Option<RefCell<Waits>>,
 }
 
 impl Observed {
-    /// Nothing yet; these moments are to be kept.
-    pub fn new(plan: SnapshotPlan) -> Observed {
+    /// Nothing yet; these moments are to be kept, and these waits counted.
+    pub fn new(plan: SnapshotPlan, waits: Option<WaitTally>) -> Observed {
         Observed {
             finished: RefCell::default(),
             snapshots: Snapshots::new(plan),
             measurement: Measurement::default(),
+            waits: waits.map(|tally| RefCell::new(Waits::new(tally))),
         }
     }
 
-    /// Asks every invariant that can be asked now, if the run is checked; a broken one stops it.
+    /// Asks every invariant that can be asked now, if the run is checked; a broken one stops it. And sees who
+    /// waits, if that is asked for.
     #[inline]
     pub fn check(&self, view: View<'_>) {
+        if let Some(waits) = &self.waits {
+            waits.borrow_mut().look(view);
+        }
         if let Some(watch) = view.hw().watch() {
             check::check(watch, view, &self.finished);
         }
@@ -52,6 +62,13 @@ impl Observed {
     /// The window ends at `at`, if it has begun and has not ended.
     pub fn end_window(&self, view: View<'_>, at: Nanos) {
         self.measurement.end(view, &self.finished.borrow(), at);
+    }
+
+    /// The waits that go on end with the run.
+    pub fn end_waits(&self, at: Nanos) {
+        if let Some(waits) = &self.waits {
+            waits.borrow_mut().end(at);
+        }
     }
 
     /// Writes down what is known of a task that is about to give its slot back.

@@ -5,7 +5,7 @@ use super::script::{Feeder, Script, Shared, Sink, Waker, nice, policy};
 use machine::{
     ByDistance, ChannelSpec, ColdPath, CpuSpeed, ExitedTasks, GroupSpec, IrqOff, KthreadNoise, Machine,
     MachineSpec, MutexKind, Operation, Outcome, Points, QuotaSpec, RunError, RunOptions, Setup, SnapshotPlan,
-    SoftirqSpec, SoftirqTally, Spread, Stretch, TaskSpec, TimedSetting, Tracing, Woken,
+    SoftirqGap, SoftirqSpec, SoftirqTally, Spread, Stretch, TaskSpec, TimedSetting, Tracing, Woken,
 };
 use scheduler::frequency::{FrequencyDomain, PerfLevel};
 use scheduler::registry::Config;
@@ -241,7 +241,7 @@ fn setup(scenario: &Scenario, cpus: u16) -> Setup {
         setup.softirq(SoftirqSpec {
             cpu: CpuId(plan.cpu % cpus),
             at: every,
-            every,
+            gap: SoftirqGap::Every(every),
             work: Nanos::from_micros(plan.work.into()),
             tally: SoftirqTally::default(),
         });
