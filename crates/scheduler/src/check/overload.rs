@@ -11,8 +11,10 @@ pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found
     let rt = &queue.rq.rt;
     let by_depth = rt.nr_running() > 1;
     let by_migratory = by_depth && rt.nr_migratory() >= 1;
-    let is = rt.is_overloaded();
-    let right = (moment.past.depth && is == by_depth) || (moment.past.migratory && is == by_migratory);
+    let by_pushable = rt.pushable(&moment.k.tasks).next().is_some();
+    let (is, past) = (rt.is_overloaded(), &moment.past);
+    let by_a_rule = [(past.depth, by_depth), (past.migratory, by_migratory), (past.by_pushable, by_pushable)];
+    let right = by_a_rule.iter().any(|(was_in_force, wanted)| *was_in_force && is == *wanted);
     found.expect("rt-class P6", right, || {
         let (n, movable) = (rt.nr_running(), rt.nr_migratory());
         format!(

@@ -15,6 +15,8 @@ pub struct Past {
     pub(super) migratory: bool,
     /// `overload_rule=depth`.
     pub(super) depth: bool,
+    /// `overload_rule=pushable`.
+    pub(super) by_pushable: bool,
     /// `push_fail=drop_and_continue`: pushable tasks may be missing from the list.
     pub(super) dropped: bool,
     /// `next_def=second_best`: highest_prio.next is an approximation until the next change of the queue.
@@ -55,6 +57,7 @@ impl Past {
     pub fn note<P: Platform>(&mut self, k: &Scheduler<P>) {
         let rules = &k.config.rules;
         self.migratory |= rules.overload_rule.get() == OverloadRule::Migratory;
+        self.by_pushable |= rules.overload_rule.get() == OverloadRule::Pushable;
         self.depth |= rules.overload_rule.get() == OverloadRule::Depth;
         self.dropped |= rules.push_fail.get() == PushFail::DropAndContinue;
         self.second_best |= rules.next_def.get() == NextDef::SecondBest;

@@ -83,9 +83,18 @@ pub(super) fn update<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let overloaded = match rq.me.k.config.rules.overload_rule.get() {
         OverloadRule::Migratory => rq.rt.nr_running > 1 && rq.rt.nr_migratory >= 1,
         OverloadRule::Depth => rq.rt.nr_running > 1,
+        OverloadRule::Pushable => !rq.rt.pushable.is_empty(),
     };
     if overloaded != rq.rt.overloaded {
         flip(rq, overloaded);
+    }
+}
+
+/// The pushable list has changed without an enqueue or dequeue.
+#[inline]
+pub(super) fn pushable_changed<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    if rq.me.k.config.rules.overload_rule.get() == OverloadRule::Pushable {
+        update(rq);
     }
 }
 

@@ -133,6 +133,7 @@ pub(super) fn requeue<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, place: Li
 /// was put: what else others read is as it was.
 pub(crate) fn pushable_changed<P: Platform>(rq: &mut RqGuard<'_, P>) {
     update_next(rq, Change::Pushable);
+    overload::pushable_changed(rq);
     let (published, rt) = (rq.published, &rq.rt);
     published.rt_pushable.set(rq, !rt.pushable.is_empty());
     if published.rt_next.replace(rq, rt.next) != rt.next {

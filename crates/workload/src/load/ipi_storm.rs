@@ -50,7 +50,7 @@ struct Options {
     /// The intervals are exponentially distributed, with that mean: tasklets come as packets do.
     #[arg(long)]
     poisson: bool,
-    /// Threads of SCHED_FIFO 1 for each target that may run on the targets only (2).
+    /// Threads of SCHED_FIFO 1 for each target, which may run on the targets only (2).
     #[arg(
         long,
         value_name = "NUM",
@@ -61,6 +61,9 @@ struct Options {
     /// How long these sleep after each 20 us that they compute, as the kernel's psimon does (they never sleep).
     #[arg(long, value_name = "TIME", value_parser = micros_above_zero)]
     waiter_sleep: Option<Nanos>,
+    /// These threads may run on all CPUs.
+    #[arg(long)]
+    waiters_anywhere: bool,
     /// Endless loops of SCHED_OTHER on each target (1).
     #[arg(
         long,
@@ -160,6 +163,7 @@ impl Load for IpiStorm {
         let waits = options
             .waiter_sleep
             .map_or(computes.clone(), |sleep| Block::new().run(WAITER_COMPUTES).sleep(sleep).iteration());
+        let waiter_cpus = if options.waiters_anywhere { CpuMask::first_n(cpus) } else { all_targets };
         let gap = if options.poisson { SoftirqGap::Exponential } else { SoftirqGap::Every };
         let mut tallies = Vec::new();
         for on in targets.iter().copied() {
@@ -183,7 +187,7 @@ impl Load for IpiStorm {
                 self.spawn(setup, &hog, &remaining)?;
             }
             let cycle = waits.clone();
-            let waiter = Task { name: "psimon", policy: lowest, on, cpus: all_targets, cycle };
+            let waiter = Task { name: "psimon", policy: lowest, on, cpus: waiter_cpus, cycle };
             for _ in 0..options.waiters {
                 self.spawn(setup, &waiter, &remaining)?;
             }
@@ -251,6 +255,9 @@ mod tests {
         assert!(
             named("rt_storm").iter().all(|task| task.spec.cpus.is_some_and(|cpus| !cpus.intersects(&both)))
         );
+        let free = tasks(&["--waiters-anywhere"], 8).expect("a load");
+        let mut psimons = free.iter().filter(|task| task.spec.comm == "psimon");
+        assert!(psimons.all(|task| task.spec.cpus == Some(CpuMask::first_n(8))));
         assert_eq!(tasks(&["-n", "0", "--waiters", "0", "--hogs", "0"], 8).expect("a load").len(), 0);
         let error = tasks(&["-t", "4"], 7).expect_err("too few CPUs").to_string();
         assert!(error.contains("4 targets need 8 CPUs"), "{error}");

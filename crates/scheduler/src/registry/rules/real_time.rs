@@ -4,6 +4,7 @@ rules! {
     OverloadRule overload_rule "When does a CPU count as RT-overloaded?" "seed 002 item 3; rt-class 1.6" {
         Migratory "migratory" "More than one RT task is queued and at least one of them may move.",
         Depth "depth" "More than one RT task is queued, movable or not.",
+        Pushable "pushable" "An RT task waits that may move, alone or not (6.7 on; no profile has it yet).",
     }
     Search search "How is the CPU with the lowest priority found?" "seed 002 item 4; rt-class 4" {
         Cpupri "cpupri" "2-d search by priority level, without locks, counts before masks (3.2 on).",

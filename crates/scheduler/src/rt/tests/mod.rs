@@ -77,6 +77,7 @@ fn check_invariants(lab: &Lab) {
         let depth = queued.len() > 1;
         let overloaded = match rules.overload_rule.get() {
             OverloadRule::Depth => depth,
+            OverloadRule::Pushable => !pushable.is_empty(),
             OverloadRule::Migratory => depth && queued.iter().any(|p| movable(&p)),
         };
         assert_eq!((rt.is_overloaded(), domain.rto_mask().contains(rq.cpu)), (overloaded, overloaded));
