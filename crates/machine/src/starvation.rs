@@ -28,8 +28,8 @@ impl WaitTally {
     }
 }
 
-/// What became of the waits of real-time tasks for a CPU. A wait is beside something lower for as long as some
-/// CPU that the task may use runs a real-time task of lower priority, a fair one, or nothing. A CPU that
+/// What became of the waits of real-time tasks for a CPU. A wait is beside something lower for as long as
+/// some CPU that the task may use runs a real-time task of lower priority, a fair one, or nothing. A CPU that
 /// serves the budget of fair tasks, or on which that of real-time tasks is used up, runs nothing lower: it
 /// would let no real-time task in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

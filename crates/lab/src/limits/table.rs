@@ -380,6 +380,17 @@ pub(super) const LIMITS: &[Limit] = &[
         source: "deadline-groups A11",
     },
     Limit {
+        name: "rt_overload",
+        effect: Effect::Small,
+        missing: "From Linux 6.7 on a CPU counts as overloaded as soon as one real-time task waits that may \
+                  move; here, as before, when two are queued and one of them may. (The newer rule is \
+                  overload_rule=pushable.)",
+        changes: "Who looks for a task that waits alone. Behind the fair server it waits by either rule, as \
+                  pushes and pulls take it to be about to run: up to 50 ms in 6 of 22 audio loads, on 16 CPUs.",
+        profiles: SINCE_6_12,
+        source: "rt-class 1.6",
+    },
+    Limit {
         name: "old_stopper",
         effect: Effect::Small,
         missing: "The stopper threads migration/N of kernels up to 4.1: forced moves and active balancing \

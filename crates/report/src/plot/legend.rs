@@ -3,6 +3,7 @@
 use super::FONT;
 use plotters::coord::Shift;
 use plotters::prelude::*;
+use schema::reproduction::RowSpan;
 
 /// In pixels.
 pub(super) struct Legend {
@@ -27,8 +28,8 @@ pub(super) enum Symbol {
     Published,
     /// The same, of a dashed line.
     PublishedOfDashed,
-    /// From the least to the most of any seed.
-    Seeds,
+    /// From the low to the high end of what a row's figures span.
+    Bar(RowSpan),
 }
 
 impl Symbol {
@@ -37,7 +38,8 @@ impl Symbol {
             Symbol::Simulated => "simulated",
             Symbol::Published => "published",
             Symbol::PublishedOfDashed => "published, dashed line",
-            Symbol::Seeds => "least to most of seeds",
+            Symbol::Bar(RowSpan::Seeds) => "least to most of seeds",
+            Symbol::Bar(RowSpan::Interval) => "95 % interval",
         }
     }
 
@@ -53,7 +55,7 @@ impl Symbol {
             Symbol::Simulated => legend.draw(&Circle::new(at, 3, BLACK.filled()))?,
             Symbol::Published => legend.draw(&Cross::new(at, 6, BLACK.stroke_width(2)))?,
             Symbol::PublishedOfDashed => legend.draw(&TriangleMarker::new(at, 6, BLACK))?,
-            Symbol::Seeds => {
+            Symbol::Bar(_) => {
                 let bar = [(at.0, height - 6), (at.0, height + 6)];
                 legend.draw(&PathElement::new(bar, BLACK.stroke_width(1)))?;
             }

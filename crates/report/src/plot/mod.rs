@@ -18,7 +18,7 @@ use plotters::prelude::*;
 #[cfg(feature = "png")]
 pub use png::{PngError, png};
 use scale::{Quantity, Scale};
-use schema::reproduction::{ReproducedExperiment, ReproducedRow, RowUnit};
+use schema::reproduction::{ReproducedExperiment, ReproducedRow, RowSpan, RowUnit};
 
 /// A chart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,7 +83,7 @@ fn is_time(unit: RowUnit) -> bool {
 struct Line {
     name: String,
     simulated: Vec<Point>,
-    /// Least and most of any seed, for each of them.
+    /// Low and high end, for each of them.
     seeds: Vec<[Point; 2]>,
     published: Vec<Point>,
 }
@@ -113,6 +113,8 @@ struct Chart {
     y_name: String,
     quantity: Quantity,
     lines: Vec<Line>,
+    /// What the bars of the lines show.
+    bars: RowSpan,
     /// Of a sweep over names: number and name of each that was run, in order.
     names: Vec<(u64, String)>,
 }
@@ -133,7 +135,7 @@ const FONT: &str = "sans-serif";
 
 impl Chart {
     fn of(experiment: &ReproducedExperiment, sweep: &str, what: &str) -> Chart {
-        let mut unit = RowUnit::Count;
+        let (mut unit, mut bars) = (RowUnit::Count, RowSpan::Seeds);
         let mut lines = Vec::new();
         let mut names: Vec<(u64, String)> = Vec::new();
         for variant in &experiment.variants {
@@ -148,7 +150,7 @@ impl Chart {
             let seeds = rows().filter_map(bar).collect();
             let published = rows().filter_map(|row| place(row, row.published?)).collect();
             names.extend(rows().filter_map(|row| Some((row.at? as u64, row.at_name.clone()?))));
-            unit = rows().next().map_or(unit, |row| row.unit);
+            (unit, bars) = rows().next().map_or((unit, bars), |row| (row.unit, row.span));
             if !simulated.is_empty() {
                 let below = lines.iter().find(|line: &&Line| line.is_hidden_by(&simulated));
                 let name = match below {
@@ -172,6 +174,7 @@ impl Chart {
             y_name: what.to_owned(),
             quantity: if is_time(unit) { Quantity::Time } else { Quantity::Number },
             lines,
+            bars,
             names,
         }
     }
@@ -259,7 +262,7 @@ impl Chart {
         let stand = [
             (is_published(first), Symbol::Published),
             (is_published(again), Symbol::PublishedOfDashed),
-            (self.lines.iter().any(Line::has_bars), Symbol::Seeds),
+            (self.lines.iter().any(Line::has_bars), Symbol::Bar(self.bars)),
         ];
         let others: Vec<Symbol> = stand.into_iter().filter_map(|(is, symbol)| is.then_some(symbol)).collect();
         if others.is_empty() { others } else { [vec![Symbol::Simulated], others].concat() }

@@ -58,7 +58,7 @@ struct Options {
         value_parser = clap::value_parser!(u32).range(0..=64),
     )]
     waiters: u32,
-    /// How long these sleep after each 20 us that they compute, as the kernel's psimon does (they never sleep).
+    /// How long these sleep after each 20 us of computing, as the kernel's psimon does (they never sleep).
     #[arg(long, value_name = "TIME", value_parser = micros_above_zero)]
     waiter_sleep: Option<Nanos>,
     /// These threads may run on all CPUs.

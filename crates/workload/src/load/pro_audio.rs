@@ -4,10 +4,10 @@
 //! What was reported in August 2026 without RT_PUSH_IPI, starved threads of sound production, has no figures
 //! (deadline-groups E4). So this is the family that might show it. A server of FIFO 88 wakes its clients
 //! (FIFO 83) each period, one after the other or all at once, and waits for the last. The first client wakes
-//! workers (FIFO 77), which compute, spin for a while and sleep again. Each client takes a PI mutex for 20 µs;
-//! a fair thread of the window holds the same one for 50 to 500 µs every 16 ms, one time in ten with a page
-//! fault of 1 ms in it, and inherits the priority of whoever waits. Beside them: fair loops, and real-time
-//! helpers of low priority. Workers and helpers may take the mutexes, too.
+//! workers (FIFO 77), which compute, spin for a while and sleep again. Each client takes a PI mutex for 20
+//! µs; a fair thread of the window holds the same one for 50 to 500 µs every 16 ms, one time in ten with a
+//! page fault of 1 ms in it, and inherits the priority of whoever waits. Beside them: fair loops, and
+//! real-time helpers of low priority. Workers and helpers may take the mutexes, too.
 //!
 //! Who waits for a CPU that runs something lower meanwhile, and why, the machine counts
 //! ([`machine::WaitTally`]).

@@ -105,8 +105,8 @@ impl fmt::Display for Member {
         };
         write!(
             f,
-            "period {} us, {clients} clients, {graph}, {workers} workers that spin {} us, {locks} mutexes of the window and {sharing}, {hogs_per_cpu} loops for \
-             each CPU, {helpers} helpers, {pinned}",
+            "period {} us, {clients} clients, {graph}, {workers} workers that spin {} us, {locks} mutexes of \
+             the window and {sharing}, {hogs_per_cpu} loops for each CPU, {helpers} helpers, {pinned}",
             period.0 / 1_000,
             self.spin.0 / 1_000
         )

@@ -1,7 +1,7 @@
 //! What a page says of reproduced experiments.
 
 use super::{Cell, Chart, Content, Curve, CurvePoint, Table, Unit};
-use schema::reproduction::{ReproducedExperiment, ReproducedRow, Reproduction, Role, RowUnit};
+use schema::reproduction::{ReproducedExperiment, ReproducedRow, Reproduction, Role, RowSpan, RowUnit};
 
 impl Content {
     /// Of published experiments beside simulated ones.
@@ -134,7 +134,7 @@ fn figures(experiment: &ReproducedExperiment) -> Table {
                 Cell::text(row.place().unwrap_or_default()),
                 Cell::text(row.published.map(words).unwrap_or_default()),
                 Cell::text(words(row.simulated)),
-                Cell::text(format!("{} to {}", words(row.low), words(row.high))),
+                Cell::text(span(row, words)),
                 Cell::maybe(row.ratio),
                 Cell::text(row.wanted.as_deref().unwrap_or_default()),
                 Cell::text(verdict),
@@ -154,4 +154,9 @@ fn requirements(experiment: &ReproducedExperiment) -> Table {
     };
     table.rows = experiment.requirements.iter().map(row).collect();
     table
+}
+/// From where to where a figure lies.
+fn span(row: &ReproducedRow, words: impl Fn(f64) -> String) -> String {
+    let interval = if row.span == RowSpan::Interval { " (95 % interval)" } else { "" };
+    format!("{} to {}{interval}", words(row.low), words(row.high))
 }
