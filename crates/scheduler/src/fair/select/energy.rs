@@ -258,8 +258,8 @@ mod tests {
         assert_eq!(taken, [10, 30, 30]);
     }
 
-    /// Step 4: who fits better goes first, then who costs less, and where neither has what is asked for, who is
-    /// worth more. Equals do not go first.
+    /// Step 4: who fits better goes first, then who costs less, and where neither has what is asked for, who
+    /// is worth more. Equals do not go first.
     #[test]
     fn the_better_fit_the_smaller_cost_the_greater_worth() {
         let candidate = |fit, more, full| Candidate { cpu: CpuId(0), fit, spare: 0, full, more };

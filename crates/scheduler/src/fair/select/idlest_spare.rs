@@ -114,7 +114,8 @@ mod tests {
     use crate::testing::Lab;
     use crate::{CpuId, Topology, TopologyLevel};
 
-    /// 8.5: between nodes 174 of load are tolerated, within one 174 of what is queued together with 108 % of all.
+    /// 8.5: between nodes 174 of load are tolerated, within one 174 of what is queued together with 108 % of
+    /// all.
     #[test]
     fn how_much_less_load_a_new_task_moves_for() {
         let spans = |size: u16| (0..4 / size).map(move |n| (n * size..(n + 1) * size).map(CpuId).collect());

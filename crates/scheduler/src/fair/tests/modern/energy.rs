@@ -64,8 +64,8 @@ fn the_example_of_c4() {
     assert_eq!(wakes(1, 0), (1, Reason::EnergyPrevious), "nothing is known of it");
 }
 
-/// Beside the last CPU, one of its domain is asked that has more to spare: a task of 100 on the big CPU that is
-/// used 200 has both run at 682, on the other at 341. Of equals the first is asked.
+/// Beside the last CPU, one of its domain is asked that has more to spare: a task of 100 on the big CPU that
+/// is used 200 has both run at 682, on the other at 341. Of equals the first is asked.
 #[test]
 fn the_roomiest_of_a_domain_is_asked() {
     let wakes = |prev, util| wakes(&lab(&[]), prev, util, None);

@@ -157,8 +157,8 @@ fn e21_e22_the_load_of_a_waker_that_leaves_is_discounted() {
     assert_eq!(sync(850).1, Reason::WaNo, "65000 against 64800");
 }
 
-/// 2.6: less than the last CPU without the task, under the sync hint as much is enough; a waker with more than
-/// all the load of its queue always draws.
+/// 2.6: less than the last CPU without the task, under the sync hint as much is enough; a waker with more
+/// than all the load of its queue always draws.
 #[test]
 fn equal_loads_draw_only_under_the_sync_hint() {
     let first = |here, sync, waker| {
