@@ -99,8 +99,8 @@ fn only_newly_idle_cpus_stop_after_one_task() {
     assert_eq!([Situation::NewlyIdle, Situation::Idle, Situation::Busy].map(moved), [1, 3, 3]);
 }
 
-/// As many are looked at as sched_nr_migrate says, in the order in which they were picked or queued: first the
-/// one that runs.
+/// As many are looked at as sched_nr_migrate says, in the order in which they were picked or queued: first
+/// the one that runs.
 #[test]
 fn so_many_are_looked_at() {
     let moved = |setting: &str| {
@@ -228,8 +228,8 @@ fn only_who_does_not_fit_moves_as_a_misfit() {
     assert_eq!([moved(100), moved(600)], [0, 1]);
 }
 
-/// 4.4: where there is nothing to do the interval doubles, up to the longest; a newly idle CPU changes nothing
-/// of that, and where all are bound it goes on doubling to half a second.
+/// 4.4: where there is nothing to do the interval doubles, up to the longest; a newly idle CPU changes
+/// nothing of that, and where all are bound it goes on doubling to half a second.
 #[test]
 fn the_interval_doubles_where_nothing_is_to_do() {
     let after = |situation, tasks: &[&[u16]]| {
