@@ -87,8 +87,8 @@ fn who_waits_for_a_soft_interrupt_waits_for_a_cpu_that_cannot_reschedule() {
     assert_eq!(counts.longest_beside_lower, ms(4));
 }
 
-/// A14, example 10: the server of fair tasks has CPU 0 from 950 to 1000 ms. FIFO 50 wakes there at 960, and
-/// CPU 1 idles.
+/// deadline-groups A14, example 10: the server of fair tasks has CPU 0 from 950 to 1000 ms. FIFO 50 wakes
+/// there at 960, and CPU 1 idles.
 #[test]
 fn who_waits_behind_the_fair_server_is_told_apart() {
     let mut setup = Setup::new(2);
