@@ -383,8 +383,8 @@ pub(super) const LIMITS: &[Limit] = &[
         name: "rt_overload",
         effect: Effect::Small,
         missing: "From Linux 6.7 on a CPU counts as overloaded as soon as one real-time task waits that may \
-                  move; here, as before, when two are queued and one of them may. (The newer rule is \
-                  overload_rule=pushable.)",
+                  move; here, as before, when two are queued and one of them may: the newer rule is \
+                  overload_rule=pushable.",
         changes: "Who looks for a task that waits alone. Behind the fair server it waits by either rule, as \
                   pushes and pulls take it to be about to run: up to 50 ms in 6 of 22 audio loads, on 16 CPUs.",
         profiles: SINCE_6_12,
