@@ -57,3 +57,45 @@ async fn push_one<P: Platform>(me: ThisCpu<'_, P>, dest: CpuId) -> bool {
     check_preempt_curr(&mut to, p, PreemptCause::Migration);
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Lab, cpus};
+    use crate::{CpuMask, Policy};
+
+    /// 8.5 step 7: once asked, a CPU is not asked for another one before it has answered; and only where its
+    /// running task may go.
+    #[test]
+    fn who_is_asked_to_push() {
+        let asked = |allowed: &[u16], dests: &[u16]| {
+            let lab = Lab::new(3, "6.1.y", &[]);
+            lab.spawn_allowed(Policy::Normal, 0, cpus(allowed));
+            for dest in dests {
+                lab.run(request_push(lab.cpu(1), CpuId(0), CpuId(*dest)));
+            }
+            lab.k.rq(CpuId(0)).published.balance.push_to.get()
+        };
+        assert_eq!(asked(&[0, 1, 2], &[1, 2]), Some(CpuId(1)));
+        assert_eq!(asked(&[0, 2], &[1]), None);
+        assert_eq!(asked(&[0, 2], &[1, 2]), Some(CpuId(2)));
+    }
+
+    /// fair-placement 4.9: what was pushed makes up for the failures, since the passes of 4.x.
+    #[test]
+    fn a_push_makes_up_for_failures() {
+        let failures = |profile: &str, allowed: CpuMask| {
+            let lab = Lab::new(2, profile, &[]);
+            lab.spawn_allowed(Policy::Normal, 0, allowed);
+            let state = &lab.k.domains(CpuId(1))[0].balance;
+            state.nr_balance_failed.set(5);
+            lab.k.rq(CpuId(0)).published.balance.push_to.set(Some(CpuId(1)));
+            lab.run(active_load_balance(lab.cpu(0)));
+            let counts = &state.other_counts;
+            (state.nr_balance_failed.get(), counts.active_pushed.get(), counts.active_failed.get())
+        };
+        assert_eq!(failures("6.1.y", CpuMask::first_n(2)), (0, 1, 0));
+        assert_eq!(failures("6.1.y", cpus(&[0])), (5, 0, 1));
+        assert_eq!(failures("2.6.36", CpuMask::first_n(2)), (5, 1, 0));
+    }
+}

@@ -186,4 +186,113 @@ mod tests {
         };
         assert_eq!([4000, 4700, 5000, 5001].map(found), [false, false, false, true]);
     }
+
+    /// A group of one CPU with so much load by the averages, and so many tasks of this weight in all.
+    fn one_cpu(load: u64, nr: u64, weight: u64) -> Group {
+        Group { load, cpus: 1, nr, weight, capacity: 1, imbalanced: false }
+    }
+
+    fn amount(profile: &str, local: Group, busiest: Group, average: u64) -> Option<u64> {
+        let lab = Lab::new(2, profile, &[]);
+        calculate_imbalance(lab.cpu(0), &lab.k.domains(CpuId(0))[0], &local, &busiest, average)
+    }
+
+    /// Step 3: who has as much as the domain on average pulls nothing; up to 2.6.33 nobody gives a whole task
+    /// of its mean weight.
+    #[test]
+    fn who_pulls_nothing() {
+        let busy = one_cpu(1300, 2, 2048);
+        let pulls = |average| amount("2.6.36", one_cpu(1000, 1, 1024), busy, average).is_some();
+        assert_eq!([1000, 1001].map(pulls), [false, true]);
+        let gives = |profile, load| amount(profile, one_cpu(0, 0, 0), one_cpu(load, 2, 2048), 512).is_some();
+        assert_eq!([1024, 1025].map(|load| gives("2.6.32", load)), [false, true]);
+        assert!(gives("2.6.36", 1024));
+    }
+
+    /// Step 4: no more than the busiest group has above the average and above what it is meant to run, nor
+    /// than the local one has below the average.
+    #[test]
+    fn the_least_of_three_amounts() {
+        let idle = one_cpu(0, 0, 0);
+        let amount = |local, busiest, average| amount("2.6.36", local, busiest, average);
+        assert_eq!(amount(idle, one_cpu(4096, 4, 4096), 2048), Some(2048), "above the average");
+        assert_eq!(amount(idle, one_cpu(4096, 2, 2048), 2048), Some(1024), "a task too many");
+        assert_eq!(amount(one_cpu(500, 1, 500), one_cpu(9000, 9, 9000), 1500), Some(1000), "below it");
+        let imbalanced = Group { imbalanced: true, ..one_cpu(4096, 1, 1000) };
+        assert_eq!(amount(idle, imbalanced, 2048), Some(2048), "tasks too many do not count then");
+    }
+
+    /// Step 5: less than a task is one task if the groups are no further apart then; lighter local tasks and
+    /// heavier ones there make that easier, an idle local group does not.
+    #[test]
+    fn less_than_a_task_may_be_one() {
+        let amount = |local, busiest, average| amount("2.6.36", local, busiest, average);
+        let busy = |load| one_cpu(load, 2, 2048);
+        assert_eq!(amount(one_cpu(1536, 3, 1536), busy(2048), 1792), Some(1024), "lighter here: 512 apart");
+        assert_eq!(amount(one_cpu(1536, 1, 1536), busy(2048), 1792), Some(256), "heavier here");
+        assert_eq!(amount(one_cpu(1200, 1, 1024), busy(1600), 1400), Some(200), "as heavy");
+        assert_eq!(amount(one_cpu(1536, 1, 1536), busy(2560), 2048), Some(1024), "a whole task apart");
+        assert_eq!(amount(one_cpu(1537, 1, 1536), busy(2560), 2048), Some(511));
+        assert_eq!(amount(one_cpu(600, 0, 0), busy(1500), 1050), Some(450), "nobody runs here");
+    }
+
+    /// Lets the averages of a CPU say that, whatever runs there.
+    fn set_load(lab: &Lab, cpu: u16, load: u64) {
+        let published = &lab.k.rq(CpuId(cpu)).published;
+        published.load.overwrite(load);
+        published.cpu_load.iter().for_each(|average| average.overwrite(load));
+    }
+
+    /// Step 2: a group with no more tasks than it is meant to run is not the busiest, whatever its load; of
+    /// the others it is the one with most load for each CPU.
+    #[test]
+    fn the_busiest_has_a_task_too_many() {
+        let busiest = |tasks: [usize; 4], loads: [u64; 4]| {
+            let lab = Lab::new(4, "2.6.36", &[]);
+            for (cpu, n) in (0..).zip(tasks) {
+                (0..n).for_each(|_| _ = lab.spawn_allowed(Policy::Normal, cpu, CpuMask::ALL));
+            }
+            (0..).zip(loads).for_each(|(cpu, load)| set_load(&lab, cpu, load));
+            let domain = &lab.k.domains(CpuId(0))[0];
+            find_busiest(lab.cpu(0), CpuId(0), domain, Situation::Idle).map(|found| found.cpu.0)
+        };
+        assert_eq!(busiest([0, 1, 2, 2], [0, 9000, 3000, 4000]), Some(3));
+        assert_eq!(busiest([0, 1, 2, 2], [0, 9000, 4000, 4000]), Some(2), "of equals the first");
+        assert_eq!(busiest([0, 1, 1, 1], [0, 9000, 3000, 4000]), None);
+    }
+
+    /// Step 1: the loads of its CPUs differ by more than two tasks.
+    #[test]
+    fn a_group_whose_cpus_differ_is_imbalanced() {
+        let imbalanced = |tasks: u16, loads: [u64; 2]| {
+            let lab = Lab::new(2, "2.6.36", &[]);
+            (0..tasks).for_each(|_| _ = lab.spawn_allowed(Policy::Normal, 0, CpuMask::ALL));
+            set_load(&lab, 0, loads[0]);
+            set_load(&lab, 1, loads[1]);
+            let domain = &lab.k.domains(CpuId(0))[0];
+            Group::measure(lab.cpu(0), domain, &CpuMask::first_n(2), 0, source_load).imbalanced
+        };
+        // Two tasks that weigh 2000 together.
+        assert_eq!([imbalanced(2, [2000, 0]), imbalanced(2, [3000, 0])], [false, false], "1000, 1500 a task");
+        let three = |load| imbalanced(3, [load, 0]);
+        assert_eq!([3, 3000].map(three), [true, true], "a third each");
+        assert!(!imbalanced(0, [2000, 0]), "nobody runs there, the averages have yet to see it");
+    }
+
+    /// Step 6: most load now, but not a CPU whose only task is heavier than what is to move.
+    #[test]
+    fn the_busiest_queue() {
+        let lab = Lab::new(3, "2.6.36", &[]);
+        for cpu in [1, 2, 2] {
+            lab.spawn_allowed(Policy::Normal, cpu, CpuMask::ALL);
+        }
+        let found = |loads: [u64; 2], amount| {
+            set_load(&lab, 1, loads[0]);
+            set_load(&lab, 2, loads[1]);
+            find_busiest_queue(lab.cpu(0), &CpuMask::first_n(3), amount).map(|cpu| cpu.0)
+        };
+        assert_eq!([found([2000, 1500], 1999), found([2000, 1500], 2000)], [Some(2), Some(1)]);
+        assert_eq!(found([2000, 2000], 2000), Some(1), "of equals the first");
+        assert_eq!(found([1000, 2000], 2000), Some(2));
+    }
 }

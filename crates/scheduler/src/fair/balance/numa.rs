@@ -57,3 +57,42 @@ pub(in crate::fair) fn stays_on_node<P: Platform>(
 fn uses_less_than_a_quarter(node: &Figures) -> bool {
     node.nr_running + 1 < node.weight / 4
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Lab;
+    use crate::{CpuId, Topology, TopologyLevel};
+
+    /// 4.12: two nodes of 16 CPUs with four caches each, so that four tasks may be alone on a node.
+    #[test]
+    fn what_is_left_of_a_difference() {
+        let spans = |size: u16| (0..32 / size).map(move |n| (n * size..(n + 1) * size).map(CpuId).collect());
+        let level = |kind, size| TopologyLevel { kind, spans: spans(size).collect() };
+        let levels = [
+            level(LevelKind::Mc, 4),
+            level(LevelKind::Package, 16),
+            level(LevelKind::Numa { distance: 20 }, 32),
+        ];
+        let lab = Lab::on(&Topology::of(32, levels.into()), "6.1.y", &[]);
+        let [package, numa] = [1, 2].map(|level| &lab.k.domains(CpuId(0))[level]);
+        assert_eq!(numa.imb_numa_nr, 4);
+        let node = |nr_running: u64| Figures { nr_running, weight: 16, ..Figures::default() };
+        let left = |rule: &str, domain, local, difference| {
+            lab.k.config.set(rule).expect("legal");
+            numa_difference(lab.cpu(0), domain, &node(local), &node(local + difference), difference)
+        };
+        let channels = |local, difference| left("numa_imbalance=channels", numa, local, difference);
+        assert_eq!([channels(3, 2), channels(4, 2), channels(3, 3)], [0, 2, 3]);
+        let quarter = |local, difference| left("numa_imbalance=quarter", numa, local, difference);
+        assert_eq!([quarter(2, 2), quarter(3, 2), quarter(2, 3)], [0, 2, 3], "one more is a quarter of 16");
+        assert_eq!(left("numa_imbalance=channels", package, 0, 2), 2, "no nodes");
+        let stays = |domain, local, usable, difference| {
+            lab.k.config.set("numa_imbalance=channels").expect("legal");
+            stays_on_node(lab.cpu(0), domain, &node(local), usable, difference)
+        };
+        assert_eq!([stays(numa, 3, 16, 2), stays(numa, 4, 16, 2)], [true, false]);
+        assert_eq!([stays(numa, 3, 16, 3), stays(numa, 2, 2, 2), stays(numa, 1, 2, 2)], [false, false, true]);
+        assert!(!stays(package, 0, 16, 2));
+    }
+}

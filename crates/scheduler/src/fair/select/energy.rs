@@ -197,10 +197,7 @@ fn energy<P: Platform>(
 
 /// What all that runs on a CPU that is worth `full` uses of it.
 fn busy_with(Used { fair, higher, interrupts, .. }: Used, full: u64) -> u64 {
-    if interrupts >= full || fair + higher >= full {
-        return full;
-    }
-    ((fair + higher) * (full - interrupts) / full + interrupts).min(full)
+    ((fair + higher) * full.saturating_sub(interrupts) / full + interrupts).min(full)
 }
 
 /// What CPUs that are worth `full` take that use so much together, while `most` is asked of one of them; in
@@ -259,5 +256,48 @@ mod tests {
         let taken: Vec<u64> =
             [50, 150, 250].iter().map(|most| of_model(&domain, 400, *most, 100) / FINE).collect();
         assert_eq!(taken, [10, 30, 30]);
+    }
+
+    /// Step 4: who fits better goes first, then who costs less, and where neither has what is asked for, who
+    /// is worth more. Equals do not go first.
+    #[test]
+    fn the_better_fit_the_smaller_cost_the_greater_worth() {
+        let candidate = |fit, more, full| Candidate { cpu: CpuId(0), fit, spare: 0, full, more };
+        let goes_first = |a: Candidate, b: Candidate| [a.goes_before(b), b.goes_before(a)];
+        let (dear, cheap) = (candidate(Fit::Yes, 9, 446), candidate(Fit::Yes, 8, 446));
+        assert_eq!(goes_first(cheap, dear), [true, false]);
+        assert_eq!(goes_first(cheap, cheap), [false, false]);
+        let [small, large] = [446, 1024].map(|full| candidate(Fit::NotAsAsked, 8, full));
+        assert_eq!(goes_first(dear, large), [true, false]);
+        assert_eq!(goes_first(large, small), [true, false]);
+        assert_eq!(goes_first(small, small), [false, false]);
+    }
+
+    /// Step 4, up to 5.19: more than a sixteenth of all that is taken with the task where it was.
+    #[test]
+    fn exactly_a_sixteenth_was_no_reason() {
+        let costs = |more| Candidate { cpu: CpuId(0), fit: Fit::Yes, spare: 0, full: 446, more };
+        let beats = |more| costs(more).beats(Some(costs(100)), Some(60));
+        assert_eq!([90, 89].map(beats), [false, true], "a sixteenth of 160 is 10");
+        assert!(costs(1_000).beats(None, Some(60)), "it does not fit where it was");
+    }
+
+    /// A level serves what is exactly its capacity.
+    #[test]
+    fn a_level_serves_all_that_it_has() {
+        let little = domain(&[(160, 60), (240, 150), (446, 300)]);
+        let taken = |most| of_model(&little, 446, most, 160) / FINE;
+        assert_eq!([160, 161].map(taken), [60, 100]);
+    }
+
+    /// What interrupts leave is shared by the rest, and a CPU is no busier than it can be.
+    #[test]
+    fn a_cpu_is_busy_with_what_interrupts_leave() {
+        let busy = |fair, higher, interrupts| {
+            let used = Used { fair, higher, interrupts, reserved: 0 };
+            busy_with(used, 400)
+        };
+        assert_eq!([busy(100, 50, 0), busy(100, 60, 100), busy(300, 200, 0)], [150, 220, 400]);
+        assert_eq!([busy(0, 0, 400), busy(10, 10, 500)], [400, 400]);
     }
 }

@@ -191,3 +191,117 @@ fn find_idlest_group_cpu<P: Platform>(me: ThisCpu<'_, P>, group: &CpuMask, cpu: 
     }
     latest.map(|(candidate, _)| candidate).or(last_resort).unwrap_or(least.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Lab, cpus};
+    use crate::{Policy, Topology, TopologyLevel};
+
+    /// Two nodes of a cache of two CPUs each.
+    fn lab(settings: &[&str]) -> Lab {
+        let spans = |size: u16| (0..4 / size).map(move |n| (n * size..(n + 1) * size).map(CpuId).collect());
+        let level = |kind, size| TopologyLevel { kind, spans: spans(size).collect() };
+        let levels = [level(LevelKind::Mc, 2), level(LevelKind::Numa { distance: 20 }, 4)];
+        Lab::on(&Topology::of(4, levels.into()), "6.1.y", settings)
+    }
+
+    fn domain(lab: &Lab, level: usize) -> &SchedDomain {
+        &lab.k.domains(CpuId(0))[level]
+    }
+
+    /// The own group of a domain as if it were of that kind.
+    fn candidate(domain: &SchedDomain, kind: GroupType, figures: Figures) -> Candidate<'_> {
+        Candidate { group: domain.own_group(), figures: Figures { capacity: 1024, ..figures }, kind }
+    }
+
+    fn loaded(load: u64) -> Figures {
+        Figures { load, ..Figures::default() }
+    }
+
+    /// 2.9: a lower type is better; of equal ones, what the second table says, and nothing that is the same.
+    #[test]
+    fn the_better_of_two_groups() {
+        let lab = lab(&[]);
+        let (domain, other) = (domain(&lab, 0), &lab.k.domains(CpuId(2))[0]);
+        let better = |kind, a: Figures, b: Figures| {
+            let (a, b) = (candidate(domain, kind, a), candidate(domain, kind, b));
+            [a.beats(&b), b.beats(&a)]
+        };
+        for kind in [GroupType::FullyBusy, GroupType::Overloaded] {
+            assert_eq!(better(kind, loaded(999), loaded(1000)), [true, false]);
+            assert_eq!(better(kind, loaded(1000), loaded(1000)), [false, false]);
+        }
+        let spare = |idle, util| Figures { idle, util, ..Figures::default() };
+        let has_spare = |a, b| better(GroupType::HasSpare, a, b);
+        assert_eq!(has_spare(spare(2, 900), spare(1, 100)), [true, false], "more idle CPUs");
+        assert_eq!(has_spare(spare(2, 100), spare(2, 101)), [true, false], "as many, less used");
+        assert_eq!(has_spare(spare(2, 100), spare(2, 100)), [false, false]);
+        assert_eq!(better(GroupType::Imbalanced, loaded(1), loaded(2)), [false, false]);
+        let lower = candidate(domain, GroupType::HasSpare, loaded(2000));
+        let higher = candidate(domain, GroupType::FullyBusy, loaded(0));
+        assert_eq!([lower.beats(&higher), higher.beats(&lower)], [true, false]);
+
+        let misfit = |domain| candidate(domain, GroupType::Misfit, loaded(0));
+        assert!(!misfit(domain).beats(&misfit(other)), "they are worth the same");
+        other.own_group().max_capacity.set(domain.own_group().max_capacity.get() - 1);
+        assert!(misfit(domain).beats(&misfit(other)) && !misfit(other).beats(&misfit(domain)));
+    }
+
+    /// 2.9 row 5, where no CPU idles: 117 of 100 are tolerated, and between nodes 174 of load, too.
+    #[test]
+    fn how_much_less_load_a_task_moves_for() {
+        let lab = lab(&[]);
+        let p = lab.spawn(Policy::Normal, 0);
+        let reason = |level, kind, here, there| {
+            let domain = domain(&lab, level);
+            let pct = constants(lab.cpu(0), domain).imbalance_pct;
+            let [here, there] = [here, there].map(|load| candidate(domain, kind, loaded(load)));
+            compare(lab.cpu(0), domain, p, &here, &there, pct)
+        };
+        for kind in [GroupType::FullyBusy, GroupType::Overloaded] {
+            let within = |here| reason(0, kind, here, 1000);
+            assert_eq!([1170, 1171].map(within), [Reason::LocalMargin, Reason::OtherLoad]);
+            let between = |here| reason(1, kind, here, 1000);
+            assert_eq!([1174, 1175].map(between), [Reason::LocalMargin, Reason::OtherLoad]);
+        }
+        assert_eq!(reason(0, GroupType::Imbalanced, 2000, 0), Reason::LocalType);
+        assert_eq!(reason(0, GroupType::Misfit, 2000, 0), Reason::LocalType, "it is worth no more");
+    }
+
+    /// 2.9: the CPU of a group, by what runs there.
+    #[test]
+    fn the_cpu_of_a_group() {
+        let goes_to = |rule: &str, policies: [Option<Policy>; 2], loads: [u64; 2]| {
+            let lab = lab(&[rule]);
+            for (cpu, policy) in [2, 3].into_iter().zip(policies) {
+                if let Some(policy) = policy {
+                    lab.spawn_allowed(policy, cpu, cpus(&[cpu]));
+                }
+                lab.k.rq(CpuId(cpu)).published.pelt.average.load_avg.set(loads[usize::from(cpu) - 2]);
+            }
+            find_idlest_group_cpu(lab.cpu(0), &cpus(&[2, 3]), CpuId(0)).0
+        };
+        let (hog, idle) = (Some(Policy::Normal), Some(Policy::Idle));
+        let on = "sched_idle_cpu=on";
+        assert_eq!(goes_to(on, [hog, hog], [500, 499]), 3, "the least load");
+        assert_eq!(goes_to(on, [hog, hog], [500, 500]), 2);
+        assert_eq!(goes_to(on, [hog, None], [500, 900]), 3, "an idle CPU, whatever its load");
+        assert_eq!(goes_to(on, [None, hog], [900, 500]), 2);
+        assert_eq!(goes_to(on, [None, None], [0, 0]), 2, "of equals the first");
+        assert_eq!(goes_to(on, [None, idle], [0, 3]), 3, "SCHED_IDLE tasks go before an idle CPU");
+        let last = "sched_idle_cpu=last_resort";
+        assert_eq!(goes_to(last, [idle, None], [3, 0]), 3, "up to 5.6 they come after it,");
+        assert_eq!(goes_to(last, [hog, idle], [1, 3]), 3, "and before any load");
+        assert_eq!(goes_to(last, [None, hog], [0, 3]), 2);
+        assert_eq!(goes_to("sched_idle_cpu=off", [hog, idle], [1, 3]), 2, "they are tasks like others");
+    }
+
+    /// 2.9: nothing to choose from.
+    #[test]
+    fn on_one_cpu_a_child_stays() {
+        let lab = Lab::on(&Topology::flat(1), "6.1.y", &[]);
+        let p = lab.spawn(Policy::Normal, 0);
+        assert_eq!(find_idlest_cpu(lab.cpu(0), p, find_idlest_group), CpuId(0));
+    }
+}

@@ -107,3 +107,42 @@ impl Tolerated {
         seen.queued < than.queued + self.load && 100 * than.all > self.percent * seen.all
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Lab;
+    use crate::{CpuId, Topology, TopologyLevel};
+
+    /// 8.5: between nodes 174 of load are tolerated, within one 174 of what is queued together with 108 % of
+    /// all.
+    #[test]
+    fn how_much_less_load_a_new_task_moves_for() {
+        let spans = |size: u16| (0..4 / size).map(move |n| (n * size..(n + 1) * size).map(CpuId).collect());
+        let level = |kind, size| TopologyLevel { kind, spans: spans(size).collect() };
+        let levels = [level(LevelKind::Mc, 2), level(LevelKind::Numa { distance: 20 }, 4)];
+        let lab = Lab::on(&Topology::of(4, levels.into()), "5.4", &[]);
+        let stays = |level: usize, local: [u64; 2], idlest: [u64; 2]| {
+            let domain = &lab.k.domains(CpuId(0))[level];
+            let seen = |[queued, all]: [u64; 2]| Seen { group: domain.own_group(), queued, all, spare: 0 };
+            stays(&Tolerated { load: 174, percent: 108 }, domain, &seen(local), &seen(idlest))
+        };
+        assert!(stays(1, [1174, 9000], [1000, 0]) && !stays(1, [1175, 9000], [1000, 0]), "another node");
+        assert!(!stays(0, [1174, 9000], [1000, 0]), "the same node");
+        assert!(stays(0, [1000, 9000], [1175, 0]) && !stays(0, [1000, 9000], [1174, 0]), "much more there");
+        assert!(stays(0, [1173, 1079], [1000, 1000]), "about as much of both");
+        assert!(!stays(0, [1173, 1080], [1000, 1000]) && !stays(0, [1174, 1079], [1000, 1000]));
+    }
+
+    /// 8.5: clearly less queued load, or about as much and clearly less of all.
+    #[test]
+    fn the_better_of_two_groups() {
+        let lab = Lab::on(&Topology::flat(2), "5.4", &[]);
+        let group = lab.k.domains(CpuId(0))[0].own_group();
+        let seen = |queued, all| Seen { group, queued, all, spare: 0 };
+        let tolerated = Tolerated { load: 174, percent: 108 };
+        assert!(tolerated.is_clearly_less(1000, 1175) && !tolerated.is_clearly_less(1000, 1174));
+        let about = |queued, all| tolerated.is_about_and_less(&seen(queued, all), &seen(1000, 1080));
+        assert!(about(1173, 999) && !about(1174, 999) && !about(1173, 1000));
+    }
+}

@@ -408,4 +408,116 @@ mod tests {
         let less = |lack_wraps| Case { lack_wraps, ..figures(&below, Idle) }.comes_to().3;
         assert_eq!((less(false), less(true)), (load(74), load(74)), "2074 - 2000");
     }
+
+    /// 4.6: what goes before what, and that of equals neither does.
+    #[test]
+    fn the_busier_of_two_groups() {
+        let busier = |kind, a: Figures, b: Figures| {
+            let seen = |figures| Seen { figures, kind };
+            [seen(a).is_busier_than(&seen(b)), seen(b).is_busier_than(&seen(a))]
+        };
+        let loaded = |load| Figures { load, ..hogs(3, 2) };
+        assert_eq!(busier(T::Overloaded, loaded(3001), loaded(2999)), [true, false], "1500 and 1499");
+        assert_eq!(busier(T::Overloaded, loaded(3001), loaded(3000)), [false, false]);
+        assert_eq!(busier(T::Imbalanced, loaded(9000), loaded(10)), [false, false]);
+        let misfit = |misfit_load| Figures { misfit_load, ..hogs(1, 1) };
+        assert_eq!(busier(T::Misfit, misfit(8), misfit(7)), [true, false]);
+        let spare = |idle, nr_running| Figures { idle, nr_running, ..hogs(1, 4) };
+        for kind in [T::HasSpare, T::SmtBalance] {
+            assert_eq!(busier(kind, spare(1, 1), spare(2, 9)), [true, false], "fewer idle CPUs");
+            assert_eq!(busier(kind, spare(1, 3), spare(1, 2)), [true, false], "as many, more tasks");
+            assert_eq!(busier(kind, spare(1, 3), spare(1, 3)), [false, false]);
+        }
+        let kinds = [T::HasSpare, T::FullyBusy, T::Misfit, T::SmtBalance, T::Imbalanced, T::Overloaded];
+        for pair in kinds.windows(2) {
+            let [low, high] = [pair[0], pair[1]].map(|kind| Seen { figures: hogs(1, 1), kind });
+            assert!(high.is_busier_than(&low) && !low.is_busier_than(&high), "{pair:?}");
+        }
+    }
+
+    /// A pass over CPUs of one cache, in which nothing is special.
+    fn pass(situation: Situation) -> Pass {
+        Pass {
+            situation,
+            pct: 117,
+            prefer_sibling: false,
+            siblings_of_idle: false,
+            shares_cache: true,
+            asymmetric: false,
+            by_energy: false,
+            average: 1024,
+            lack_wraps: false,
+        }
+    }
+
+    /// 4.6 rows 1 to 5, where loads decide: 117 of 100 are tolerated, and who has the average pulls nothing.
+    #[test]
+    fn overloaded_groups_are_compared_by_load() {
+        let over = |load| Seen { figures: Figures { load, ..hogs(2, 1) }, kind: T::Overloaded };
+        let reason = |here, there, average| Pass { average, ..pass(Idle) }.decide(&over(here), &over(there));
+        let within = |there| reason(1000, there, 1100);
+        assert_eq!([1170, 1171].map(within), [Reason::LbWithinPct, Reason::LbMove]);
+        let below = |average| reason(1000, 2000, average);
+        assert_eq!([1000, 1001].map(below), [Reason::LbWithinPct, Reason::LbMove]);
+        let more = Seen { kind: T::Imbalanced, ..over(0) };
+        assert_eq!(pass(Idle).decide(&over(9000), &more), Reason::LbImbalanced, "whatever the loads");
+        let less = Seen { kind: T::FullyBusy, ..over(9000) };
+        assert_eq!(pass(Idle).decide(&over(0), &less), Reason::LbLocalBusier);
+    }
+
+    /// 4.6 row 6: only a group with CPU time left takes from one with two tasks more, and only where the
+    /// level below spreads its tasks.
+    #[test]
+    fn tasks_spread_over_siblings() {
+        let group = |nr, kind| Seen { figures: hogs(nr, 2), kind };
+        let spreads = Pass { prefer_sibling: true, ..pass(Idle) };
+        let reason = |pass: Pass, kind, nr| pass.decide(&group(1, kind), &group(nr, T::Overloaded));
+        assert_eq!(reason(spreads, T::HasSpare, 3), Reason::LbSibling);
+        assert_ne!(reason(spreads, T::HasSpare, 2), Reason::LbSibling);
+        assert_ne!(reason(spreads, T::FullyBusy, 3), Reason::LbSibling);
+        assert_ne!(reason(pass(Idle), T::HasSpare, 3), Reason::LbSibling);
+        let of_idle = |situation| Pass { siblings_of_idle: true, ..Pass { situation, ..spreads } };
+        assert_eq!(reason(of_idle(Idle), T::HasSpare, 3), Reason::LbSibling);
+        assert_ne!(reason(of_idle(Busy), T::HasSpare, 3), Reason::LbSibling);
+    }
+
+    /// 4.6 rows 7 to 10: what is taken from a group that is not overloaded.
+    #[test]
+    fn a_group_that_is_not_overloaded_gives_to_idle_cpus() {
+        let seen = |idle, nr, weight| Seen {
+            figures: Figures { idle, ..hogs(nr, weight) },
+            kind: if nr < weight { T::HasSpare } else { T::FullyBusy },
+        };
+        let reason = |situation, local: Seen, busiest| pass(situation).decide(&local, &busiest);
+        assert_eq!(reason(Busy, seen(2, 0, 2), seen(0, 4, 4)), Reason::LbBusy);
+        assert_eq!(reason(Idle, seen(2, 0, 2), seen(0, 4, 4)), Reason::LbMove, "two more idle CPUs");
+        assert_eq!(reason(Idle, seen(1, 1, 2), seen(0, 4, 4)), Reason::LbIdleEven, "one more");
+        assert_eq!(
+            reason(Idle, seen(1, 0, 1), seen(0, 2, 1)),
+            Reason::LbMove,
+            "of a single CPU that is no matter"
+        );
+        assert_eq!(reason(Idle, seen(1, 0, 1), seen(0, 1, 1)), Reason::LbOneTask);
+    }
+
+    /// 4.7 rows 4 to 6: a local group with time left.
+    #[test]
+    fn in_what_an_amount_is_counted() {
+        let local =
+            Seen { figures: Figures { idle: 6, nr_running: 2, util: 2048, ..hogs(2, 8) }, kind: T::HasSpare };
+        let busiest =
+            |kind, weight| Seen { figures: Figures { idle: 1, nr_running: 7, weight, ..hogs(7, 8) }, kind };
+        let amount = |pass: Pass, busiest: Seen| pass.imbalance(&local, &busiest, |difference| difference);
+        let apart = Pass { shares_cache: false, ..pass(Idle) };
+        let util = |amount| Imbalance { kind: Kind::Util, amount };
+        assert_eq!(amount(apart, busiest(T::Overloaded, 8)), util(6144), "8 CPUs are worth 8192");
+        assert_eq!(amount(pass(Idle), busiest(T::Overloaded, 8)), tasks(2), "in one cache: idle CPUs");
+        assert_eq!(amount(apart, busiest(T::FullyBusy, 8)), tasks(2), "it is only busy");
+        assert_eq!(amount(pass(Idle), busiest(T::HasSpare, 1)), tasks(2), "a single CPU: tasks, 7 and 2");
+        let spreads = Pass { prefer_sibling: true, ..pass(Idle) };
+        let three =
+            Seen { figures: Figures { nr_running: 9, ..busiest(T::HasSpare, 8).figures }, kind: T::HasSpare };
+        assert_eq!(amount(spreads, three), tasks(3), "9 and 2");
+        assert_eq!(amount(pass(Idle), three), tasks(2), "6 and 1 idle");
+    }
 }

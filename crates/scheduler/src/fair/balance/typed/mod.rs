@@ -13,6 +13,8 @@ mod nohz;
 mod rebalance;
 mod room;
 mod statistics;
+#[cfg(test)]
+mod tests;
 mod unequal;
 
 pub(super) use new_idle::{end_idle_spell, pre_schedule, wants_pre_schedule};

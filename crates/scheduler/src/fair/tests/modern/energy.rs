@@ -1,17 +1,17 @@
 //! deadline-groups C4: tasks are placed by energy.
 
-use super::modern;
+use super::{allow, modern};
 use crate::frequency::{FrequencyDomain, PerfLevel};
 use crate::testing::{Lab, cpus};
 use crate::uclamp::{ClampRequest, sched_setattr_clamps};
 use crate::wakeup::WakeFlags;
-use crate::{CpuId, Nanos, Policy, Reason, TaskId, Topology};
+use crate::{CpuId, LevelKind, Nanos, Policy, Reason, TaskId, Topology, TopologyLevel};
 use alloc::vec::Vec;
 
 const MS: Nanos = Nanos::from_millis(1);
 
 /// The machine of the example: two little CPUs, then two big ones; capacities stand for frequencies.
-fn lab(settings: &[&str]) -> Lab {
+fn machine() -> Topology {
     let domain = |of: [u16; 2], levels: [(u32, u32); 3]| {
         let level = |(khz, mw)| PerfLevel { khz, milliwatts: Some(mw) };
         FrequencyDomain { cpus: cpus(&of), levels: levels.map(level).into() }
@@ -21,8 +21,11 @@ fn lab(settings: &[&str]) -> Lab {
         domain([2, 3], [(341, 180), (682, 700), (1024, 1600)]),
     ];
     let topology = Topology::flat(4).with_capacities([446, 446, 1024, 1024].into());
-    let topology = Topology { frequencies: frequencies.into(), ..topology };
-    modern(&topology, &[&["governor=schedutil"], settings].concat())
+    Topology { frequencies: frequencies.into(), ..topology }
+}
+
+fn lab(settings: &[&str]) -> Lab {
+    modern(&machine(), &[&["governor=schedutil"], settings].concat())
 }
 
 /// A task that has used so much of a CPU, and sleeps there.
@@ -41,7 +44,7 @@ fn wakes(lab: &Lab, prev: u16, util: u64, clamp: Option<u16>) -> (u16, Reason) {
         sleeper(lab, cpu as u16, used);
     }
     let p = sleeper(lab, prev, util);
-    lab.run(crate::affinity::set_cpus_allowed(lab.cpu(0), p, cpus(&[0, 1, 2, 3])));
+    allow(lab, p, cpus(&[0, 1, 2, 3]));
     lab.run(sched_setattr_clamps(lab.cpu(0), p, ClampRequest { min: clamp, max: None }));
     lab.forget();
     let flags = WakeFlags { sync: false, interrupt: true };
@@ -59,6 +62,33 @@ fn the_example_of_c4() {
     assert_eq!(wakes(1, 200), (1, Reason::EnergyPrevious));
     assert_eq!(wakes(3, 200), (1, Reason::EnergyBest));
     assert_eq!(wakes(1, 0), (1, Reason::EnergyPrevious), "nothing is known of it");
+}
+
+/// Beside the last CPU, one of its domain is asked that has more to spare: a task of 100 on the big CPU that
+/// is used 200 has both run at 682, on the other at 341. Of equals the first is asked.
+#[test]
+fn the_roomiest_of_a_domain_is_asked() {
+    let wakes = |prev, util| wakes(&lab(&[]), prev, util, None);
+    assert_eq!(wakes(2, 100), (3, Reason::EnergyBest));
+    let equals = lab(&[]);
+    let p = sleeper(&equals, 0, 60);
+    allow(&equals, p, cpus(&[0, 1, 2, 3]));
+    // The little ones are used so much that the big ones cost less.
+    [100, 80].into_iter().enumerate().for_each(|(cpu, used)| _ = sleeper(&equals, cpu as u16, used));
+    assert_eq!(crate::fair::select_task_rq_wake(equals.cpu(0), p, WakeFlags::default()).0, 2);
+}
+
+/// The lowest domain with all kinds of CPUs is asked, not the one of the waker's kind below it.
+#[test]
+fn cpus_of_one_kind_are_not_asked_alone() {
+    let spans = |size: u16| (0..4 / size).map(move |n| (n * size..(n + 1) * size).map(CpuId).collect());
+    let level = |kind, size| TopologyLevel { kind, spans: spans(size).collect() };
+    let flat = machine();
+    let kinds = Topology::of(4, [level(LevelKind::Mc, 2), level(LevelKind::Package, 4)].into());
+    let kinds =
+        Topology { frequencies: flat.frequencies, ..kinds.with_capacities([446, 446, 1024, 1024].into()) };
+    let lab = modern(&kinds, &["governor=schedutil"]);
+    assert_eq!(wakes(&lab, 1, 60, None), (3, Reason::EnergyBest));
 }
 
 /// A lower clamp counts as use where levels are chosen and CPUs are fitted.

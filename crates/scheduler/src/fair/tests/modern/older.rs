@@ -286,6 +286,59 @@ fn exec_went_to_spare_time() {
     assert_eq!(goes(&[0, 1]), (1, Reason::OtherLoad), "nobody has 300 left: by load");
 }
 
+/// The same: it needs half of what it uses, 300 here; 108 of 100 are tolerated; of the others it is the one
+/// with most to spare, and for a new task nothing of that counts.
+#[test]
+fn how_much_spare_time_is_enough() {
+    let goes = |select, utils: &[u64]| {
+        let lab = modern(&Topology::flat(utils.len()), &["fork_balance=spare_time", "balance_load=queued"]);
+        let p = lab.spawn(Policy::Normal, 0);
+        lab.set_averages(p, 0, 600);
+        for (cpu, util) in (0..).zip(utils) {
+            let other = lab.spawn_allowed(Policy::Normal, cpu, cpus(&[cpu]));
+            lab.set_averages(other, 1024, *util);
+        }
+        let p = if select == SelectFor::Fork { lab.fork_start(0, 0) } else { p };
+        lab.forget();
+        let cpu = Class::Fair.select_task_rq(lab.cpu(0), p, select);
+        (cpu.0, lab.first_decision())
+    };
+    let exec = |utils: &[u64]| goes(SelectFor::Exec, utils);
+    assert_eq!(exec(&[524, 484]), (1, Reason::OtherIdle), "500 and 540: 108 of 100");
+    assert_eq!(exec(&[523, 484]), (0, Reason::LocalIdle), "501");
+    assert_eq!(exec(&[724, 734]), (0, Reason::LocalMargin), "300 and 290: nobody has more than it needs");
+    assert_eq!(exec(&[900, 724]), (0, Reason::LocalMargin), "124 and 300");
+    assert_eq!(exec(&[900, 723]), (1, Reason::OtherIdle));
+    assert_eq!(exec(&[900, 500, 200]).0, 2);
+    assert_eq!(exec(&[900, 200, 200]).0, 1, "of equals the first");
+    assert_eq!(goes(SelectFor::Fork, &[0, 900]), (0, Reason::LocalMargin), "by load, which is the same");
+    assert_eq!(goes(SelectFor::Fork, &[900, 0]), (0, Reason::LocalMargin));
+}
+
+/// 8.5, `sched_idle_cpu=last_resort`: an idle CPU behind it is better, and any CPU is if all count as busy.
+#[test]
+fn an_idle_cpu_was_better_than_one_of_sched_idle_tasks() {
+    let wake = |rule: &str| {
+        let wake = Wake::new(6, 6, &["idle_sibling=core_cpu_thread", "NO_SIS_UTIL", "NO_SIS_PROP", rule])
+            .busy(&all_but(&[7, 0], 8))
+            .recent(6);
+        wake.lab.spawn_allowed(Policy::Idle, 7, cpus(&[7]));
+        wake.last()
+    };
+    assert_eq!(wake("sched_idle_cpu=on"), (7, Reason::SisCpu));
+    assert_eq!(wake("sched_idle_cpu=last_resort"), (0, Reason::SisCpu));
+}
+
+/// 8.5, `scan_counts=all`: an idle CPU that the task may not use counts, and is not taken.
+#[test]
+fn a_forbidden_cpu_is_not_taken() {
+    let wake = Wake::new(6, 6, &["idle_sibling=core_cpu_thread", "NO_SIS_UTIL", "NO_SIS_PROP"])
+        .busy(&all_but(&[7, 2], 8));
+    wake.lab.k.config.set("scan_counts=all").expect("legal");
+    allow(&wake.lab, wake.woken, cpus(&[0, 1, 2, 6]));
+    assert_eq!(wake.last(), (2, Reason::SisCpu));
+}
+
 /// 8.5, `sched_idle_cpu=last_resort`: the older scan returns it where it may look no further.
 #[test]
 fn a_cpu_of_sched_idle_tasks_was_a_last_resort() {

@@ -164,3 +164,18 @@ fn utilisation_is_of_the_best_cpu() {
     assert!(small.abs_diff(large) <= 2, "{small} {large}");
     assert!(used(1, MS * 4) > 2 * large - 20, "what the small one does takes twice as long");
 }
+
+/// fair-placement 2.9, 4.5: a task of 600 fits none of the small CPUs, and calls exec.
+#[test]
+fn who_calls_exec_goes_where_it_fits() {
+    let goes = |rule: &str| {
+        let lab = modern(&two_caches(), &[rule]);
+        let p = lab.spawn(Policy::Normal, 0);
+        lab.set_averages(p, 1024, 600);
+        lab.forget();
+        let cpu = Class::Fair.select_task_rq(lab.cpu(0), p, SelectFor::Exec);
+        (cpu.0 / 4, lab.first_decision())
+    };
+    assert_eq!(goes("unequal_cpus=fit"), (1, Reason::OtherType));
+    assert_eq!(goes("unequal_cpus=ignored").1, Reason::LocalIdle);
+}

@@ -86,6 +86,37 @@ fn e15_e16_an_interrupt_on_an_idle_cpu() {
     assert_eq!(Wake::new(0, 4, &[]).first(false), (4, Reason::WaPrevIdle));
 }
 
+/// 2.6 row 1 is for the CPUs of one cache. An interrupt on an idle CPU of another one draws nobody by itself.
+#[test]
+fn an_interrupt_in_another_cache_draws_nobody() {
+    let reason = |t| Wake::new(t, 4, &["NO_WA_WEIGHT"]).busy(&[4]).first(false).1;
+    assert_eq!([reason(0), reason(12)], [Reason::WaThisIdle, Reason::WaNo]);
+}
+
+/// 2.4: nodes that are more than 30 apart are no reason to move.
+#[test]
+fn nobody_is_drawn_to_a_distant_node() {
+    let wake = |distance| {
+        let mut topology = two_sockets();
+        topology.levels[2].kind = crate::LevelKind::Numa { distance };
+        Wake::on(&topology, 2, 12, &[]).busy(&[2]).wakes(true, false)
+    };
+    assert_eq!(wake(30).1[0], Reason::WaSync);
+    assert_eq!(wake(31), (12, [Reason::SisTarget].into()));
+}
+
+/// 8.7, 6.1.28 on: who was drawn counts as affine, and no one else.
+#[test]
+fn who_is_drawn_counts_as_affine() {
+    let counted = |t, sync| {
+        let wake = Wake::new(t, 4, &["NO_WA_WEIGHT"]).busy(&[2, 4]);
+        _ = wake.wakes(sync, false);
+        let woken = &wake.lab.k.task(wake.woken).stats.woken;
+        (woken.affine_attempts.get(), woken.affine.get())
+    };
+    assert_eq!([counted(2, true), counted(2, false), counted(4, false)], [(1, 1), (1, 0), (0, 0)]);
+}
+
 #[test]
 fn e17_e18_a_waker_that_is_about_to_sleep() {
     assert_eq!(Wake::new(2, 12, &[]).busy(&[2]).first(true).1, Reason::WaSync);
@@ -126,6 +157,30 @@ fn e21_e22_the_load_of_a_waker_that_leaves_is_discounted() {
     assert_eq!(sync(850).1, Reason::WaNo, "65000 against 64800");
 }
 
+/// 2.6: less than the last CPU without the task, under the sync hint as much is enough; a waker with more
+/// than all the load of its queue always draws.
+#[test]
+fn equal_loads_draw_only_under_the_sync_hint() {
+    let first = |here, sync, waker| {
+        let wake = by_load(here, 1200, 100, &["NO_WA_BIAS"]);
+        wake.lab.spawn_allowed(Policy::Normal, 2, cpus(&[2]));
+        let wake = wake.load(2, here);
+        let running = wake.lab.k.task(wake.lab.running(2));
+        running.se.pelt.average.load_avg.set(waker);
+        wake.first(sync).1
+    };
+    assert_eq!([first(1000, false, 0), first(999, false, 0)], [Reason::WaNo, Reason::WaWeight]);
+    assert_eq!([first(1000, true, 0), first(1001, true, 0)], [Reason::WaWeight, Reason::WaNo]);
+    let leaves = |waker| {
+        let wake = by_load(500, 350, 300, &[]);
+        wake.lab.spawn_allowed(Policy::Normal, 2, cpus(&[2]));
+        let wake = wake.load(2, 500);
+        wake.lab.k.task(wake.lab.running(2)).se.pelt.average.load_avg.set(waker);
+        wake.first(true).1
+    };
+    assert_eq!([leaves(500), leaves(501)], [Reason::WaNo, Reason::WaWeight]);
+}
+
 #[test]
 fn e23_a_cpu_that_real_time_tasks_use_is_worth_less() {
     let wake = by_load(1024, 1500, 300, &[]);
@@ -160,6 +215,10 @@ fn e29_the_cpu_before_the_last_one() {
     assert_ne!(first.last().1, Reason::SisRecent);
     assert_ne!(wake(&["NO_WA_IDLE", "recent_used=off"]).last().1, Reason::SisRecent);
     assert_ne!(wake(&["NO_WA_IDLE"]).allowed(&all_but(&[1], 16)).last().0, 1, "not allowed there");
+    // Also where it is not taken, as it is busy.
+    let busy = wake(&["NO_WA_IDLE"]).busy(&[1]);
+    assert_ne!(busy.last().1, Reason::SisRecent);
+    assert_eq!(busy.lab.k.task(busy.woken).se.habits.recent_used_cpu(), CpuId(4));
 }
 
 /// 8.7, until 6.1.41: the last CPU is asked in place of R, which is taken although the task may not run
@@ -230,11 +289,15 @@ fn e35_a_cpu_of_sched_idle_tasks_is_as_good_as_idle() {
 
 /// A thread of the kernel that is bound to `cpu` runs there.
 fn bound_kthread(lab: &Lab, cpu: u16, kernel_thread: bool) {
+    kthread(lab, cpu, &[cpu], kernel_thread);
+}
+
+fn kthread(lab: &Lab, cpu: u16, allowed: &[u16], kernel_thread: bool) {
     let new = NewTask {
         pid: Pid(2),
         policy: Policy::Normal,
         nice: Nice::default(),
-        cpus_allowed: cpus(&[cpu]),
+        cpus_allowed: cpus(allowed),
         kernel_thread,
         group: crate::GroupId::ROOT,
     };
@@ -256,6 +319,12 @@ fn e36_whom_a_bound_kernel_thread_wakes_stays() {
     let interrupted = wake(true, &[]).wakes(false, true).1;
     assert!(!interrupted.contains(&Reason::SisKthread), "an interrupt hit it");
     assert!(wake(true, &["bound_kthread=any"]).wakes(false, true).1.contains(&Reason::SisKthread));
+    let free = Wake::new(3, 3, &[]);
+    kthread(&free.lab, 3, &[3, 4], true);
+    assert_ne!(free.last().1, Reason::SisKthread, "it is not bound");
+    let from_elsewhere = Wake::new(3, 5, &[]).busy(&[5]);
+    bound_kthread(&from_elsewhere.lab, 3, true);
+    assert!(!from_elsewhere.wakes(true, false).1.contains(&Reason::SisKthread), "it did not run here");
     let crowded = wake(true, &[]);
     crowded.lab.hogs_of_load(&[3], 1024);
     assert_ne!(crowded.last().1, Reason::SisKthread);
