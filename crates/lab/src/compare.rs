@@ -140,6 +140,10 @@ pub fn compare_runs(plan: &Plan, runs: &[RunResult]) -> Result<Comparison, Error
                 other.text()
             ));
         }
+        comparison.warnings.extend(ticks_differ(&plan.base.kernel, arm));
+        if let Some(note) = limits::costs_of_preempt_rt(plan.base.kernel.profile(), arm.kernel.profile()) {
+            comparison.notes.push(format!("{}: {note}", arm.name));
+        }
         // The runs themselves say so where fair tasks have a choice.
         let has_choice = comparison.notes.iter().any(|note| note.ends_with(limits::PLACED_AS_BEFORE));
         if let Some(warning) = limits::no_difference(plan.base.kernel.profile(), arm.kernel.profile())
@@ -152,6 +156,21 @@ pub fn compare_runs(plan: &Plan, runs: &[RunResult]) -> Result<Comparison, Error
         comparison.leave_out_machine();
     }
     Ok(comparison)
+}
+
+/// That another kernel brings another HZ along, which changes figures by itself, without anybody having said so.
+fn ticks_differ(base: &KernelConfig, arm: &Arm) -> Option<String> {
+    let hz = |kernel: &KernelConfig| kernel.at_start().ok().map(|config| config.tunables.hz.get());
+    let (of_base, own) = (hz(base)?, hz(&arm.kernel)?);
+    let is_said = arm.kernel.says("hz") || (base.says("hz") && arm.kernel.named() == base.named());
+    (of_base != own && !is_said).then(|| {
+        format!(
+            "{}: {} ticks {own} times a second here, {} {of_base} times, and a part of what differs is that; for              the kernel alone set hz={of_base} with it, too",
+            arm.name,
+            arm.kernel.named().asked,
+            base.named().asked
+        )
+    })
 }
 
 /// That runs of several loads ended at different times, with the load that ends: what the others did until

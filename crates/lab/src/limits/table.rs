@@ -57,7 +57,7 @@ const OLD_FAIR_3_3: &[&str] = between("4.0", "3.3");
 /// Those that tick apart, and whose kernels do not.
 const COINCIDING_TICKS: &[&str] = between("4.0", "2.6.37");
 const OLD_FAIR_4_0: &[&str] = between("4.0", "4.1");
-const REAL_TIME: &[&str] = &["6.12-rt", "6.18-rt", "6.1-rt", "2.6.23-rt5", "2.6.23-rt5-gh"];
+pub(super) const REAL_TIME: &[&str] = &["6.12-rt", "6.18-rt", "6.1-rt", "2.6.23-rt5", "2.6.23-rt5-gh"];
 
 /// From the beginning of [`ALL`] up to this kernel and with it.
 const fn up_to(last: &str) -> &'static [&'static str] {

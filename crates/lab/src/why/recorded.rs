@@ -13,7 +13,7 @@ use report::why::Blamed;
 use scheduler::Nanos;
 use schema::WhySchema;
 use schema::why::WhyResult;
-use trace::{Pid, RecordedLacks, RecordedWaits, Trace, WaitsMeant};
+use trace::{Pid, RecordedLacks, RecordedWaits, Severity, Trace, WaitsMeant};
 use workload::replay::TaskSelector;
 
 /// What is asked of a recording.
@@ -193,9 +193,10 @@ fn limits(waits: &RecordedWaits<'_>, meant: impl Fn(Pid, &str) -> bool) -> Vec<S
     told.collect()
 }
 
-/// What the recording does not tell, and which events would.
+/// What is damaged in the recording or lost, what it does not tell, and which events would.
 fn notes(trace: &Trace, lacks: RecordedLacks) -> Vec<String> {
-    let mut notes = Vec::new();
+    let serious = trace.notes.iter().filter(|note| note.kind.severity() != Severity::Info);
+    let mut notes: Vec<String> = serious.map(ToString::to_string).collect();
     if lacks.interrupts {
         notes.push(
             "no interrupts were recorded: what they take is part of the time of whoever ran (events irq and \

@@ -1,9 +1,10 @@
 //! cyclictest: how late do threads wake up from an absolute timer?
 //!
-//! The defaults and the meaning of the options are those of rt-tests 2.x. One of them matters for old
-//! reports: until 0.83 every further thread got a priority one lower (`-t 8 -p 90` ran at 90 to 83, seed
-//! 002); since then that takes `--priospread`, and without it all threads have the same priority. The load
-//! follows the newer meaning.
+//! The defaults and the meaning of the options are those of rt-tests 2.x. Two of them matter for old reports.
+//! Until 0.83 every further thread got a priority one lower (`-t 8 -p 90` ran at 90 to 83, seed 002); since
+//! then that takes `--priospread`, and without it all threads have the same priority. And threads that nobody
+//! pinned could run anywhere; now each has a CPU of its own, in turn, as with `-a` (machine.md 5.7: recorded of
+//! 2.4 on 2 and on 4 CPUs), unless `--unbound` says otherwise.
 
 use super::command::{options, parser, usage};
 use super::error::LoadError;
@@ -90,7 +91,7 @@ struct Options {
     /// Keep a histogram of so many buckets of a microsecond; sets the distance to 0, as the real tool does.
     #[arg(short = 'h', long, value_name = "US", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     histogram: Option<u32>,
-    /// Run thread n on the nth CPU of the list, or of all CPUs.
+    /// Run thread n on the nth CPU of the list, or of all CPUs, as is done without being asked.
     #[arg(
         short = 'a',
         long,
@@ -100,6 +101,9 @@ struct Options {
         value_parser = cpu_set,
     )]
     affinity: Option<CpuMask>,
+    /// Model: threads may run on any CPU, as those of versions before 2.0 did if nobody pinned them.
+    #[arg(long, conflicts_with_all = ["affinity", "smp", "numa"])]
+    unbound: bool,
     /// One thread pinned to each CPU, all of the same priority.
     #[arg(short = 'S', long, conflicts_with = "priospread")]
     smp: bool,
@@ -191,8 +195,11 @@ impl Options {
 
     /// CPUs of the threads: one each, or `None` where they may run anywhere.
     fn cpus(&self, setup: &Setup) -> Result<Option<CpuMask>, LoadError> {
-        let wanted = if self.pinned_to_all() { Some(CpuMask::ALL) } else { self.affinity };
-        wanted.map(|mask| affinity(NAME, &mask, setup)).transpose()
+        if self.unbound {
+            return Ok(None);
+        }
+        let wanted = self.affinity.filter(|_| !self.pinned_to_all()).unwrap_or(CpuMask::ALL);
+        affinity(NAME, &wanted, setup).map(Some)
     }
 
     fn interval_of(&self, thread: u32) -> Nanos {

@@ -98,6 +98,20 @@ fn what_is_not_there_is_said() {
 }
 
 /// Of the demo on a machine.
+/// Somebody runs of whom no switch tells that it came.
+#[test]
+fn lost_events_are_told_before_anybody_is_blamed() {
+    let lost = format!(
+        "{NO_END}    \
+         c-9 [000] d... 1.000400: sched_switch: prev_comm=c prev_pid=9 prev_prio=120 prev_state=S ==> \
+         next_comm=b next_pid=8 next_prio=120\n"
+    );
+    let files = Files::from([("lost.txt".to_owned(), lost.into_bytes())]);
+    let result = why_recorded("lost.txt", &question("b"), &files).expect("it is explained");
+    let told = |note: &String| note.starts_with("data loss: ") && note.contains("events were lost");
+    assert!(result.notes.first().is_some_and(told), "{:?}", result.notes);
+}
+
 fn replay(on: &str) -> Experiment {
     let files = Files::from([("demo.dat".to_owned(), DEMO.to_vec())]);
     let mut replay = Experiment::new(machine(on, Some(2), &files).expect("a machine"));
