@@ -158,14 +158,15 @@ pub fn compare_runs(plan: &Plan, runs: &[RunResult]) -> Result<Comparison, Error
     Ok(comparison)
 }
 
-/// That another kernel brings another HZ along, which changes figures by itself, without anybody having said so.
+/// That another kernel brings another HZ along without anybody having said so: that alone changes figures.
 fn ticks_differ(base: &KernelConfig, arm: &Arm) -> Option<String> {
     let hz = |kernel: &KernelConfig| kernel.at_start().ok().map(|config| config.tunables.hz.get());
     let (of_base, own) = (hz(base)?, hz(&arm.kernel)?);
     let is_said = arm.kernel.says("hz") || (base.says("hz") && arm.kernel.named() == base.named());
     (of_base != own && !is_said).then(|| {
         format!(
-            "{}: {} ticks {own} times a second here, {} {of_base} times, and a part of what differs is that; for              the kernel alone set hz={of_base} with it, too",
+            "{}: {} ticks {own} times a second here, {} {of_base} times, and a part of what differs is \
+             that; for the kernel alone set hz={of_base} with it, too",
             arm.name,
             arm.kernel.named().asked,
             base.named().asked

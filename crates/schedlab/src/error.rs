@@ -52,6 +52,12 @@ pub enum Error {
     /// Experiments of which pictures were wanted, but none varies anything.
     #[error("nothing to plot: no experiment of `{0}` has a sweep; leave --plot out")]
     NothingToPlot(String),
+    /// Pictures of distributions, of which there are none.
+    #[error(
+        "--plot: nothing that was run has a distribution; say of which runs you have one (validation/README.md), or \
+         leave it out"
+    )]
+    NoDistribution,
     /// A picture of latencies, of which there are none.
     #[error("--plot: no task is late at all, so there is nothing to draw; leave it out")]
     NobodyLate,

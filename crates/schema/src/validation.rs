@@ -1,5 +1,7 @@
 //! Schema `schedlab-validate/1`: recorded figures beside simulated ones, and which bounds that reaches.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{ValidateSchema, json};
@@ -109,6 +111,58 @@ pub struct ValidatedRun {
     pub events: u64,
     /// The figures.
     pub figures: Vec<ValidatedFigure>,
+    /// What is known as a distribution, to look at: figures are judged, these are not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub distributions: Vec<ValidatedDistribution>,
+}
+
+/// Durations of one kind, as recorded and as simulated.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ValidatedDistribution {
+    /// What they are.
+    pub what: String,
+    /// What was recorded.
+    pub recorded: Durations,
+    /// What the simulation says, with all seeds.
+    pub simulated: Durations,
+}
+
+/// How durations are distributed: all of them by length, or what is told of them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Durations {
+    /// How many there are of each length, nanoseconds: at most a sixteenth too short, the longest as it is.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counts: BTreeMap<u64, u64>,
+    /// Where nobody tells that, some quantiles, the least first: the median of several repetitions or seeds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quantiles: Vec<DurationQuantile>,
+}
+
+impl From<BTreeMap<u64, u64>> for Durations {
+    fn from(counts: BTreeMap<u64, u64>) -> Durations {
+        Durations { counts, quantiles: Vec::new() }
+    }
+}
+
+impl From<Vec<DurationQuantile>> for Durations {
+    fn from(quantiles: Vec<DurationQuantile>) -> Durations {
+        Durations { counts: BTreeMap::new(), quantiles }
+    }
+}
+
+/// A share of durations, and the length that it does not exceed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct DurationQuantile {
+    /// 0 to 1. The longest of `n` stands at 1 - 1/n: so many are not as long.
+    pub share: f64,
+    /// The length, nanoseconds.
+    pub ns: u64,
 }
 
 /// How the simulation knows what the tasks did.

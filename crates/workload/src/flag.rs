@@ -13,6 +13,11 @@ impl Flag {
         self.0.set(true);
     }
 
+    /// Turns it off again, for another round.
+    pub fn lower(&self) {
+        self.0.set(false);
+    }
+
     /// Whether it is on.
     #[inline]
     pub fn is_raised(&self) -> bool {

@@ -93,6 +93,16 @@ pub(crate) fn micros_above_zero(text: &str) -> Result<Nanos, String> {
     LONGEST_PERIOD.check(positive_duration(text, Nanos::from_micros(1))?)
 }
 
+/// As [`micros`]; milliseconds where no unit is written.
+pub(crate) fn millis(text: &str) -> Result<Nanos, String> {
+    LONGEST_PERIOD.check(duration(text, Nanos::from_millis(1))?)
+}
+
+/// As [`millis`], and above zero.
+pub(crate) fn millis_above_zero(text: &str) -> Result<Nanos, String> {
+    LONGEST_PERIOD.check(positive_duration(text, Nanos::from_millis(1))?)
+}
+
 /// A slice as sched_setattr keeps it (eevdf-class 0.6); microseconds where no unit is written.
 pub(crate) fn slice(text: &str) -> Result<Nanos, String> {
     let slice = positive_duration(text, Nanos::from_micros(1))?;

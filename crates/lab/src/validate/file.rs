@@ -1,5 +1,6 @@
 //! The file of a reference, `reference.toml`, as written.
 
+use super::distribution::DistributionFile;
 use super::fault::{Fault, excerpt};
 use super::figure::FigureFile;
 use super::seeds::EachSeed;
@@ -43,6 +44,9 @@ pub(super) struct ForwardFile {
     #[serde(default)]
     pub each_seed: EachSeed,
     pub figure: Vec<FigureFile>,
+    /// To look at.
+    #[serde(default)]
+    pub distribution: Vec<DistributionFile>,
 }
 
 const fn five() -> u32 {
@@ -119,7 +123,8 @@ impl ForwardFile {
             return Err("it has no [[forward.figure]], and nothing would be measured".to_owned());
         }
         self.each_seed.check(self.seeds, &self.loads)?;
-        self.figure.iter().try_for_each(FigureFile::check)
+        self.figure.iter().try_for_each(FigureFile::check)?;
+        self.distribution.iter().try_for_each(DistributionFile::check)
     }
 }
 

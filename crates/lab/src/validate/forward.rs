@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::parallel;
 use scheduler::Nanos;
-use schema::validation::{Claim, ValidatedRun, ValidationMode};
+use schema::validation::{Claim, Durations, ValidatedRun, ValidationMode};
 use workload::units;
 
 /// What one seed came to.
@@ -18,6 +18,8 @@ struct Told {
     events: u64,
     /// One for each figure.
     figures: Vec<f64>,
+    /// One for each distribution.
+    distributions: Vec<Durations>,
 }
 
 /// All seeds of a forward run, judged.
@@ -41,6 +43,11 @@ pub(super) fn run(
         Ok(figure.judged(&recorded.transpose()?.unwrap_or_default(), &simulated, Claim::Prediction, source))
     };
     let figures = forward.figure.iter().enumerate().map(figure);
+    let distribution = |(index, distribution): (usize, &super::distribution::DistributionFile)| {
+        let simulated: Vec<Durations> = told.iter().map(|told| told.distributions[index].clone()).collect();
+        distribution.beside(&simulated, folder, host.files)
+    };
+    let distributions = forward.distribution.iter().enumerate().map(distribution);
     let ReferenceFile { class, cpus, settings, .. } = file;
     Ok(ValidatedRun {
         name: forward.name.clone(),
@@ -52,6 +59,7 @@ pub(super) fn run(
         seeds,
         events: told.iter().map(|told| told.events).sum(),
         figures: figures.collect::<Result<_, Error>>().map_err(|error| within(path, &forward.name, error))?,
+        distributions: distributions.collect::<Result<_, _>>()?,
     })
 }
 
@@ -76,7 +84,17 @@ fn one(reference: &Reference, forward: &ForwardFile, seed: u64, host: Host<'_>) 
     let run = experiment.run().map_err(of_forward)?;
     let measured = Measured::of(&run);
     let figures = forward.figure.iter().map(|figure| figure.measure.of(&measured, path, &figure.what));
-    Ok(Told { events: run.result.engine.events, figures: figures.collect::<Result<_, _>>()? })
+    let distributions = forward.distribution.iter().map(|distribution| {
+        let problem =
+            |problem| format!("\"{}\", distribution `{}`: {problem}", forward.name, distribution.what);
+        let fault = |told| Error::from(Fault { path, problem: problem(told) });
+        measured.durations(&distribution.measure).map_err(fault)
+    });
+    Ok(Told {
+        events: run.result.engine.events,
+        figures: figures.collect::<Result<_, _>>()?,
+        distributions: distributions.collect::<Result<_, _>>()?,
+    })
 }
 
 /// An error with the place of what it is about, if it does not say it itself.

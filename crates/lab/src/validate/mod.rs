@@ -6,6 +6,8 @@
 //! (`report::validate`). `validation/README.md` explains the files.
 
 mod band;
+mod distribution;
+mod durations;
 mod experiment;
 mod fault;
 mod figure;

@@ -4,15 +4,15 @@ use super::experiment::experiment;
 use super::figure::beside;
 use super::file::ReplayFile;
 use super::recorded::{Counted, tasks};
-use super::{Host, Reference};
+use super::{Host, Reference, durations};
 use crate::error::Error;
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, Run};
 use crate::inspect::{Inspection, inspect};
 use machine::Window;
 use scheduler::Nanos;
 use schema::validation::{Claim, ValidatedFigure, ValidatedRun, ValidationMode};
 use schema::{Policy, RunResult, TaskResult};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A count below this says little.
 pub(super) const LEAST_COUNT: f64 = 20.0;
@@ -26,10 +26,14 @@ const LEAST_SHARE_OF_SWITCHES: f64 = 0.02;
 pub(super) fn run(reference: &Reference, replay: &ReplayFile, host: Host<'_>) -> Result<ValidatedRun, Error> {
     let recording = reference.beside(&replay.recording);
     let inspected = inspect(&recording, &Inspection::default(), host.files)?;
-    let result = replayed(&recording, &[&replay.settings], None, host)?;
+    let plain = experiment(std::slice::from_ref(&recording), &[&replay.settings], None, host.files)?;
+    let Run { result, logged } = Experiment { record: true, ..plain }.run()?;
     (host.finished)();
     let counted =
         tasks(&recording, &inspected, reference.file.class == "guest", &reference.listing, host.files)?;
+    let judged = judged(&counted);
+    let whom: BTreeSet<u32> = judged.keys().copied().collect();
+    let distributions = logged.map(|log| durations::of_tasks(&recording, &log, &whom, host.files));
     Ok(ValidatedRun {
         name: replay.recording.clone(),
         mode: ValidationMode::Replay,
@@ -39,7 +43,8 @@ pub(super) fn run(reference: &Reference, replay: &ReplayFile, host: Host<'_>) ->
         settings: replay.settings.clone(),
         seeds: vec![1],
         events: result.engine.events,
-        figures: figures(&counted, &result),
+        figures: figures(&judged, &result),
+        distributions: distributions.transpose()?.unwrap_or_default(),
     })
 }
 
@@ -55,16 +60,21 @@ pub(super) fn replayed(
     Ok(Experiment { window, ..plain }.run()?.result)
 }
 
-fn figures(counted: &BTreeMap<u32, Counted>, result: &RunResult) -> Vec<ValidatedFigure> {
-    let replayed: BTreeMap<u32, &TaskResult> = result.tasks.iter().map(|task| (task.pid, task)).collect();
+/// The tasks that make up what was recorded.
+fn judged(counted: &BTreeMap<u32, Counted>) -> BTreeMap<u32, &Counted> {
     let cpu: f64 = counted.values().filter_map(|task| task.cpu_us).sum();
     let switches: u64 = counted.values().map(|task| task.switches).sum();
     let counts = |task: &Counted| {
         task.cpu_us.unwrap_or(0.0) >= LEAST_SHARE_OF_CPU * cpu
             || task.switches as f64 >= LEAST_SHARE_OF_SWITCHES * switches as f64
     };
-    let judged = counted.iter().filter(|(_, task)| counts(task));
-    judged.filter_map(|(pid, task)| Some(of_task(*pid, task, replayed.get(pid)?))).flatten().collect()
+    counted.iter().filter(|(_, task)| counts(task)).map(|(pid, task)| (*pid, task)).collect()
+}
+
+fn figures(judged: &BTreeMap<u32, &Counted>, result: &RunResult) -> Vec<ValidatedFigure> {
+    let replayed: BTreeMap<u32, &TaskResult> = result.tasks.iter().map(|task| (task.pid, task)).collect();
+    let figures = judged.iter().filter_map(|(pid, task)| Some(of_task(*pid, task, replayed.get(pid)?)));
+    figures.flatten().collect()
 }
 
 fn of_task(pid: u32, counted: &Counted, replayed: &TaskResult) -> Vec<ValidatedFigure> {

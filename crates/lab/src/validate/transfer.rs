@@ -60,6 +60,7 @@ pub(super) fn run(
         seeds: vec![1],
         events,
         figures,
+        distributions: Vec::new(),
     })
 }
 

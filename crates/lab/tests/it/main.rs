@@ -10,5 +10,6 @@ mod pictures;
 // Stored results are also texts.
 #[cfg(all(feature = "text", feature = "threads"))]
 mod reproduce;
+mod rt_tests;
 mod validate;
 mod why;

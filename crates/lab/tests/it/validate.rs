@@ -2,8 +2,8 @@
 
 use lab::Files;
 use lab::validate::{Host, References, SHIPPED, shipped, stored};
-use schema::validation::{Claim, Validation, ValidationMode};
-use std::collections::BTreeSet;
+use schema::validation::{Claim, Durations, Validation, ValidationMode};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -135,6 +135,42 @@ fn own(setting: &str) -> Files {
 
 fn of_own(files: &Files) -> Result<References, lab::Error> {
     References::of_files("here/", &files.keys().cloned().collect::<Vec<_>>(), files)
+}
+
+/// Timers, recorded as a histogram of which the longest is beyond.
+const DISTRIBUTION: &str = r#"
+[[forward.distribution]]
+what = "lateness"
+measure = { quantiles = [[0.5, "/loads/1/threads/0/latency_ns/p50"], [1.0, "/loads/1/threads/0/latency_ns/max"]], all = "/loads/1/threads/0/latency_ns/count", unit_ns = 1 }
+recorded = { files = ["hist.json"], at = { histogram = "/h/*", unit_ns = 1000 } }
+"#;
+
+/// They are told, and judged by nobody.
+#[test]
+fn a_distribution_stands_beside_the_figures() {
+    let mut files = own("");
+    let reference = format!("{}{DISTRIBUTION}", OWN.replace("{SETTING}", ""));
+    files.insert("here/hog/reference.toml".to_owned(), reference.clone().into_bytes());
+    files.insert("here/hog/hist.json".to_owned(), br#"{"h": [{"4": 7}, {"4": 1, "9": 2}]}"#.to_vec());
+    let validation = run(&of_own(&files).expect("readable"), &files);
+    let [distribution] = &validation.references[0].runs[0].distributions[..] else { panic!("one") };
+    assert_eq!(distribution.recorded, Durations::from(BTreeMap::from([(3_968, 8), (9_000, 2)])));
+    let simulated = &distribution.simulated.quantiles;
+    // 99 timers in each seed of 100 ms: the longest is one of so many.
+    assert_eq!((simulated[0].share, simulated[1].share), (0.5, 0.98989899));
+    assert!(0 < simulated[0].ns && simulated[0].ns <= simulated[1].ns, "{simulated:?}");
+    assert_eq!(validation.failures(), [""; 0]);
+    #[cfg(feature = "plots")]
+    {
+        let plot = report::plot::validated(&validation).remove(0);
+        let words = "hog, a hog: lateness";
+        assert!(plot.name == "hog.a-hog.lateness" && plot.svg.contains(words), "{}", plot.name);
+    }
+    let wrong = reference.replace("/loads/1/threads/0/latency_ns/p50", "/loads/1/p50");
+    files.insert("here/hog/reference.toml".to_owned(), wrong.into_bytes());
+    let error = of_own(&files).expect("readable").run(Host { files: &files, finished: &|| () });
+    let error = error.expect_err("it is not there").to_string();
+    assert!(error.contains("distribution `lateness`: nothing stands at /loads/1/p50"), "{error}");
 }
 
 /// And it is by what is simulated that it is judged: where real-time tasks come first, the timer is in time;

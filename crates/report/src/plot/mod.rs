@@ -1,12 +1,15 @@
 //! Pictures, SVG and PNG. Of experiments that vary something: a chart for each figure, a line for each
-//! variant. Of latencies: what they are due to, and how they differ between configurations.
+//! variant. Of latencies: what they are due to, how they differ between configurations, and from what was
+//! recorded.
 
 mod blame;
+mod distributions;
 mod latencies;
 mod legend;
 #[cfg(feature = "png")]
 mod png;
 mod scale;
+mod validation;
 
 use crate::reproduce::crossings;
 pub use blame::blame;
@@ -19,6 +22,7 @@ use plotters::prelude::*;
 pub use png::{PngError, png};
 use scale::{Quantity, Scale};
 use schema::reproduction::{ReproducedExperiment, ReproducedRow, RowSpan, RowUnit};
+pub use validation::validated;
 
 /// A chart.
 #[derive(Debug, Clone, PartialEq, Eq)]

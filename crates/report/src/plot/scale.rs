@@ -92,7 +92,7 @@ impl Scale {
         let value = if self.logarithmic { at.exp2() } else { at };
         match self.quantity {
             Quantity::Time => time(value),
-            Quantity::Share => format!("{} %", digits4(value)),
+            Quantity::Share => share(value),
             Quantity::Number => number(value),
         }
     }
@@ -114,6 +114,15 @@ fn time(ns: f64) -> String {
     let found = units.into_iter().find(|(scale, _)| ns.abs() >= 0.999_95 * scale);
     let (scale, name) = found.unwrap_or((1.0, "ns"));
     if ns == 0.0 { "0".to_owned() } else { format!("{} {name}", digits4(ns / scale)) }
+}
+
+/// A share in per cent: of millions, one in ten millions may be drawn.
+fn share(percent: f64) -> String {
+    let small = format!("{percent:.7}");
+    match percent {
+        0.0 | 0.001.. => format!("{} %", digits4(percent)),
+        _ => format!("{} %", small.trim_end_matches('0')),
+    }
 }
 
 fn number(value: f64) -> String {
@@ -160,6 +169,14 @@ mod tests {
         assert_eq!(labels([1.0, 1e9], Quantity::Time)[..4], ["1 ns", "10 ns", "100 ns", "1 µs"]);
         let linear = labels([1_000_000.0, 4_500_000.0], Quantity::Time);
         assert_eq!(linear[..4], ["0", "500 µs", "1 ms", "1.5 ms"]);
+    }
+
+    #[test]
+    fn small_shares_are_told_apart() {
+        let scale = Scale::of([1e-5, 100.0].into_iter(), Quantity::Share);
+        let labels: Vec<String> = scale.points().into_iter().map(|at| scale.label(at)).collect();
+        assert_eq!(labels[..4], ["0.00001 %", "0.0001 %", "0.001 %", "0.01 %"]);
+        assert_eq!(labels.last().map(String::as_str), Some("100 %"));
     }
 
     #[test]

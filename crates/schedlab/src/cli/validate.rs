@@ -2,12 +2,14 @@
 
 use super::common::Format;
 use super::output::{Failure, Stream, command_line, print, write};
+use super::picture::PictureFormat;
 use super::progress::Progress;
 use super::voice::Voice;
 use lab::validate::{Host, References, shipped};
 use lab::{Files, Sources};
 use report::text::Rows;
 use schedlab::files::Disk;
+use schedlab::outputs::check_folder;
 use schedlab::{Error, references};
 use schema::validation::Validation;
 use std::path::{Path, PathBuf};
@@ -34,6 +36,13 @@ pub struct Args {
     /// Do not run anything: show the result that --save stored in this file.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["of", "save"])]
     stored: Option<PathBuf>,
+    /// Draw recorded distributions with the simulated ones over them, a picture for each, into this folder:
+    /// REFERENCE.RUN.WHAT.svg.
+    #[arg(long, value_name = "FOLDER")]
+    plot: Option<PathBuf>,
+    /// Format of these pictures, and the ending of their names.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = PictureFormat::Svg, requires = "plot")]
+    plot_format: PictureFormat,
     /// How to print the result.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -43,6 +52,9 @@ pub struct Args {
 }
 
 pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
+    if let Some(folder) = &args.plot {
+        check_folder(folder)?;
+    }
     let mut validation = match &args.stored {
         Some(file) => lab::validate::stored(&file.to_string_lossy(), &Disk)?,
         None => args.measure(voice)?,
@@ -52,6 +64,9 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
     }
     if let Some(file) = &args.page {
         write(file, &[], report::validate::page(&validation))?;
+    }
+    if let Some(folder) = &args.plot {
+        args.draw(&validation, folder)?;
     }
     validation.command = Some(command_line());
     match args.format {
@@ -73,6 +88,18 @@ fn save(validation: &Validation, file: &Path, of: Option<&str>) -> Result<(), Fa
 }
 
 impl Args {
+    fn draw(&self, validation: &Validation, folder: &Path) -> Result<(), Failure> {
+        let pictures = report::plot::validated(validation);
+        if pictures.is_empty() {
+            return Err(Error::NoDistribution.into());
+        }
+        for picture in pictures {
+            let file = folder.join(format!("{}.{}", picture.name, self.plot_format.ending()));
+            write(&file, &[], self.plot_format.encoded(picture.svg)?)?;
+        }
+        Ok(())
+    }
+
     fn measure(&self, voice: Voice) -> Result<Validation, Failure> {
         let files: Files = shipped();
         let is_there = |name: &&str| Disk.kind(name).is_some();

@@ -208,3 +208,61 @@ fn charts_of_an_experiment_are_svg_or_png() {
     let said = error(&schedlab(&["reproduce", &file, "--plot-format", "png"]));
     assert!(said.contains("--plot <FOLDER>"), "{said}");
 }
+
+/// With one run of 50 ms, its timers told by quantiles on both sides.
+const VALIDATED: &str = r#"
+about = "A timer."
+class = "mine"
+cpus = 1
+settings = "6.1.y machine=laptop cpus=1"
+
+[[forward]]
+name = "a timer"
+loads = ["cyclictest -t1 -p80 -i1000"]
+for = "50ms"
+seeds = 2
+
+[[forward.figure]]
+what = "latency"
+unit = "us"
+measure = { result = { at = "/loads/0/threads/0/latency_ns/p50", times = 0.001 } }
+at_most = 100
+
+[[forward.distribution]]
+what = "latency"
+measure = { quantiles = [[0.5, "/loads/0/threads/0/latency_ns/p50"], [0.9, "/loads/0/threads/0/latency_ns/p90"]], unit_ns = 1 }
+recorded = { files = ["it.json"], at = { quantiles = [[0.5, "/p50"], [0.9, "/p90"]], unit_ns = 1000 } }
+"#;
+
+/// What a picture shows is stored, so that it can be drawn again.
+#[test]
+fn recorded_distributions_are_drawn_with_the_simulated_ones_over_them() {
+    let folder = path("validated");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(folder.join("timer")).expect("a temporary folder");
+    let write = |name: &str, text: &str| fs::write(folder.join(name), text).expect("a temporary file");
+    write("timer/reference.toml", VALIDATED);
+    write("timer/it.json", r#"{"p50": 70, "p90": 500}"#);
+    let stored = folder.join("stored.json");
+    let [into, stored] = [&folder, &stored].map(|path| path.to_string_lossy());
+    let commands: [&[&str]; 2] = [
+        &["validate", &into, "--save", &stored, "--plot", &into],
+        &["validate", "--stored", &stored, "--plot", &into, "--plot-format", "png"],
+    ];
+    for command in commands {
+        let output = schedlab(command);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let read =
+        |ending: &str| fs::read(folder.join(format!("timer.a-timer.latency.{ending}"))).expect("a picture");
+    let svg = String::from_utf8(read("svg")).expect("text");
+    for text in ["timer, a timer: latency", "recorded, at most 500 µs", "simulated, 2 seeds, at most "] {
+        assert!(svg.contains(text), "{text}: {svg}");
+    }
+    assert!(read("png").starts_with(b"\x89PNG\r\n\x1a\n"));
+    write("timer/reference.toml", VALIDATED.split("[[forward.distribution]]").next().expect("a part"));
+    let said = error(&schedlab(&["validate", &into, "--plot", &into]));
+    assert!(said.contains("--plot: nothing that was run has a distribution"), "{said}");
+    let said = error(&schedlab(&["validate", &into, "--plot", &stored]));
+    assert!(said.contains("stored.json"), "{said}");
+}

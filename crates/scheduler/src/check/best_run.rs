@@ -9,7 +9,7 @@ use super::checker::Memory;
 use super::{Findings, Moment, Past};
 use crate::Class;
 use crate::platform::Platform;
-use crate::registry::{Feature, NextDef, PullFilter, PullSource, Search};
+use crate::registry::{Feature, NextDef, PullFilter, PullSource, RtBalance, Search};
 use crate::{Event, Prio, Reason, RootDomain, Scheduler, TaskId, ThisCpu};
 use alloc::format;
 
@@ -100,7 +100,8 @@ fn pull_finds_all<P: Platform>(moment: &Moment<'_, P>) -> bool {
     let rules = &moment.k.config.rules;
     let scans = rules.pull_source.get() == PullSource::QueueScan
         && (rules.pull_filter.get() == PullFilter::None || rules.next_def.get() == NextDef::SecondBest);
-    !moment.k.config.has(Feature::RtPushIpi) && (scans || !moment.past.dropped)
+    let balances = rules.rt_balance.get() == RtBalance::On;
+    balances && !moment.k.config.has(Feature::RtPushIpi) && (scans || !moment.past.dropped)
 }
 
 /// Whether an RT task other than `pulled` waits for the executing CPU.

@@ -152,6 +152,7 @@ table! {
     wake_verify_target: WakeVerifyTarget,
     wake_lock: WakeLock,
     equal_prio_check: EqualPrioCheck,
+    rt_balance: RtBalance,
     push_source: PushSource,
     pull_source: PullSource,
     next_def: NextDef,

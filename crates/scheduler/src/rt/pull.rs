@@ -6,7 +6,7 @@ use super::pushable::pick_highest_pushable_task;
 use crate::class::move_queued_task;
 use crate::double_lock::{DoubleLocked, double_lock_at_once};
 use crate::platform::{Access, Cost, Line, Platform};
-use crate::registry::{Feature, PullFilter};
+use crate::registry::{Feature, PullFilter, RtBalance};
 use crate::rq::RqGuard;
 use crate::stats::bump;
 use crate::{Class, CpuId, Prio, Reason, TaskId, dl};
@@ -45,7 +45,8 @@ fn need_pull_rt_task<P: Platform>(rq: &RqGuard<'_, P>, prev: TaskId, prev_prio: 
 /// Whether another CPU has something to give, as far as the shared line tells.
 #[inline]
 fn rt_overloaded<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
-    rq.me.k.root_domain(rq.cpu).rt.overload.others(rq.me, rq.cpu)
+    let balances = rq.me.k.config.rules.rt_balance.get() == RtBalance::On;
+    balances && rq.me.k.root_domain(rq.cpu).rt.overload.others(rq.me, rq.cpu)
 }
 
 /// For the queue's CPU, which has just lowered its priority: takes from others, or asks them to push. Virtual

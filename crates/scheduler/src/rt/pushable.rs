@@ -1,14 +1,18 @@
 //! Which task a push or a pull would move (rt-class 5.2, 5.5c).
 
 use crate::platform::{Access, Cost, Line, Platform};
-use crate::registry::{OverloadRule, PullSource, PushSource};
+use crate::registry::{OverloadRule, PullSource, PushSource, RtBalance};
 use crate::rq::RqGuard;
 use crate::{CpuId, TaskId};
 
 /// Whether a push could find something to do: what the kernel tests before it pushes after a switch.
 #[inline]
 pub(crate) fn has_pushable_tasks<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
-    match rq.me.k.config.rules.push_source.get() {
+    let rules = &rq.me.k.config.rules;
+    if rules.rt_balance.get() == RtBalance::Off {
+        return false;
+    }
+    match rules.push_source.get() {
         PushSource::PushableList => !rq.rt.pushable.is_empty(),
         PushSource::QueueScan => rq.rt.overloaded,
     }

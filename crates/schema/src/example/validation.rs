@@ -1,5 +1,7 @@
 //! A validation with every field, for tests.
 
+use std::collections::BTreeMap;
+
 use crate::ValidateSchema;
 use crate::validation::*;
 
@@ -92,6 +94,17 @@ fn forward() -> ValidatedReference {
                 source: Some("fair-placement 7.3".to_owned()),
                 unreached: Some("the emulation has late ticks".to_owned()),
             }],
+            distributions: vec![ValidatedDistribution {
+                what: "latency".to_owned(),
+                recorded: Durations::from(vec![
+                    DurationQuantile { share: 0.5, ns: 4_000 },
+                    DurationQuantile { share: 0.99, ns: 90_000 },
+                ]),
+                simulated: Durations::from(vec![
+                    DurationQuantile { share: 0.5, ns: 5_000 },
+                    DurationQuantile { share: 0.99, ns: 60_000 },
+                ]),
+            }],
         }],
     }
 }
@@ -110,6 +123,11 @@ fn replay() -> ValidatedReference {
             seeds: vec![1],
             events: 4_321,
             figures: vec![figure()],
+            distributions: vec![ValidatedDistribution {
+                what: "wakeup latency".to_owned(),
+                recorded: BTreeMap::from([(4_000, 30), (4_096, 8), (2_000_000, 2)]).into(),
+                simulated: BTreeMap::from([(3_000, 10), (4_096, 29), (1_000_000, 1)]).into(),
+            }],
         }],
     }
 }

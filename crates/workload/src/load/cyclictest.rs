@@ -3,8 +3,8 @@
 //! The defaults and the meaning of the options are those of rt-tests 2.x. Two of them matter for old reports.
 //! Until 0.83 every further thread got a priority one lower (`-t 8 -p 90` ran at 90 to 83, seed 002); since
 //! then that takes `--priospread`, and without it all threads have the same priority. And threads that nobody
-//! pinned could run anywhere; now each has a CPU of its own, in turn, as with `-a` (machine.md 5.7: recorded of
-//! 2.4 on 2 and on 4 CPUs), unless `--unbound` says otherwise.
+//! pinned could run anywhere; now each has a CPU of its own, in turn, as with `-a` (machine.md 5.7: recorded
+//! of 2.4 on 2 and on 4 CPUs), unless `--unbound` says otherwise.
 
 use super::command::{options, parser, usage};
 use super::error::LoadError;

@@ -26,7 +26,6 @@ const ELSEWHERE: &[Nearest] = &[
     of("sysbench", "cpu", "hog -n 4", "threads that compute"),
     of("sysbench", "", "oltp", "its read-only OLTP test on a database"),
     of("pgbench", "", "oltp", "clients and server tasks of a database"),
-    of("pi_stress", "", "rt-migrate", "real-time threads and PI mutexes"),
     of("tbench", "", "hackbench", "clients and servers over sockets"),
     of("netperf", "", "hackbench -g1 -f1", "a sender and a receiver over a socket"),
     of("kernbench", "", "make -j4 100", "a build"),

@@ -3,7 +3,7 @@
 use super::error::LoadError;
 use super::{
     Load, boosted_owner, cyclictest, elsewhere, fibtest, fork_storm, hackbench, hog, ipi_storm, keyrepeat,
-    make, oltp, periodic, pro_audio, rt_migrate, schbench, vmark, wakeup_latency,
+    make, oltp, periodic, pi_stress, pro_audio, rt_migrate, rt_migrate_test, schbench, vmark, wakeup_latency,
 };
 use clap::Command;
 use suggest::suggest;
@@ -51,10 +51,12 @@ pub fn entries() -> &'static [Entry] {
     &ENTRIES
 }
 
-const ENTRIES: [Entry; 17] = [
+const ENTRIES: [Entry; 19] = [
     cyclictest::ENTRY,
     rt_migrate::ENTRY,
     rt_migrate::LAB_ENTRY,
+    rt_migrate_test::ENTRY,
+    pi_stress::ENTRY,
     ipi_storm::ENTRY,
     boosted_owner::ENTRY,
     pro_audio::ENTRY,

@@ -7,8 +7,10 @@ pub(super) mod pointer;
 mod stints;
 mod tasks;
 
+use super::distribution::Place;
 use crate::error::Error;
 use crate::experiment::Run;
+use schema::validation::Durations;
 use schema::{Log, RunResult};
 use serde::Deserialize;
 use serde_json::Value;
@@ -57,6 +59,11 @@ impl<'a> Measured<'a> {
     /// The log; `Measure::needs_log` has asked for it.
     fn log(&self) -> Result<&'a Log, String> {
         self.log.ok_or_else(|| "it is read in the log, which was not kept".to_owned())
+    }
+
+    /// Where a distribution stands, in the JSON of the result.
+    pub fn durations(&self, place: &Place) -> Result<Durations, String> {
+        place.of(&self.json)
     }
 
     /// Simulated seconds.

@@ -33,7 +33,7 @@ impl Value {
     }
 }
 
-fn number(json: &Json, at: &str) -> Result<f64, String> {
+pub(in crate::validate) fn number(json: &Json, at: &str) -> Result<f64, String> {
     match json.pointer(at) {
         Some(value) => value.as_f64().ok_or_else(|| format!("what stands at {at} is no number")),
         None => Err(format!("nothing stands at {at}; docs/schema.md says what a result holds")),

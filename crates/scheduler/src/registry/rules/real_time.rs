@@ -48,6 +48,11 @@ rules! {
         NewcomerFirst "newcomer_first" "Yes; first asks about the newcomer (2008).",
         Off "off" "No.",
     }
+    RtBalance rt_balance "Do CPUs push and pull real-time tasks?" "rt-class 5" {
+        On "on" "Yes (2.6.25 on).",
+        Off "off"
+            "No: once woken, a task waits where it is while something higher runs there, as before.",
+    }
     PushSource push_source "Where does push find its candidate?" "rt-class 5.2" {
         PushableList "pushable_list" "First entry of the list of pushable tasks (2.6.30 on).",
         QueueScan "queue_scan" "By walking the run queue from the best priority.",

@@ -33,8 +33,8 @@ fn without_priospread_all_threads_have_one_priority() {
     );
 }
 
-/// machine.md 5.7: of eight threads that nobody pinned, the first, third, fifth and seventh stayed on one of two
-/// CPUs; on four CPUs it was every fourth.
+/// machine.md 5.7: of eight threads that nobody pinned, the first, third, fifth and seventh stayed on one of
+/// two CPUs; on four CPUs it was every fourth.
 #[test]
 fn threads_that_nobody_pins_take_turns_at_the_cpus() {
     let cpus =
