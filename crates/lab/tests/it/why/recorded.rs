@@ -97,21 +97,26 @@ fn what_is_not_there_is_said() {
     assert!(behind.contains("behind the end of the trace"), "{behind}");
 }
 
-/// Of the demo on a machine.
 /// Somebody runs of whom no switch tells that it came.
 #[test]
 fn lost_events_are_told_before_anybody_is_blamed() {
-    let lost = format!(
-        "{NO_END}    \
-         c-9 [000] d... 1.000400: sched_switch: prev_comm=c prev_pid=9 prev_prio=120 prev_state=S ==> \
-         next_comm=b next_pid=8 next_prio=120\n"
-    );
+    let switch = |us, [prev, next]: [(&str, u32); 2]| {
+        format!(
+            "{0}-{1} [000] d... 1.000{us}: sched_switch: prev_comm={0} prev_pid={1} prev_prio=120 prev_state=S ==> \
+             next_comm={2} next_pid={3} next_prio=120\n",
+            prev.0, prev.1, next.0, next.1
+        )
+    };
+    let [a, b, c] = [("a", 7), ("b", 8), ("c", 9)];
+    let runs = NO_END.lines().take(2).collect::<Vec<_>>().join("\n");
+    let lost = [runs, "\n".into(), switch(400, [c, b]), switch(500, [b, a]), switch(600, [a, b])].concat();
     let files = Files::from([("lost.txt".to_owned(), lost.into_bytes())]);
     let result = why_recorded("lost.txt", &question("b"), &files).expect("it is explained");
     let told = |note: &String| note.starts_with("data loss: ") && note.contains("events were lost");
     assert!(result.notes.first().is_some_and(told), "{:?}", result.notes);
 }
 
+/// Of the demo on a machine.
 fn replay(on: &str) -> Experiment {
     let files = Files::from([("demo.dat".to_owned(), DEMO.to_vec())]);
     let mut replay = Experiment::new(machine(on, Some(2), &files).expect("a machine"));
