@@ -379,4 +379,81 @@ mod tests {
         assert_eq!(comes_to(hogs(1, 4), hogs(2, 4), Idle).0, Reason::LbIdleEven);
         assert_eq!(comes_to(hogs(0, 4), hogs(3, 4), Idle).0, Reason::LbMove);
     }
+
+    /// 8.5: a group has room with a CPU free, or where 117 of 100 of its use are less than it is worth; it has
+    /// none with more tasks than CPUs of which that is more.
+    #[test]
+    fn who_has_room_and_who_has_none() {
+        let four = |nr_fair, util| Room { nr_fair, util, ..hogs(4, 4) };
+        let has_room = |room: Room| room.has_room(117);
+        assert_eq!([four(3, 4096), four(4, 3500), four(4, 3501)].map(has_room), [true, true, false]);
+        let rank = |nr, util, imbalanced| Room { imbalanced, ..four(nr, util) }.rank(117);
+        let none = [rank(5, 3501, false), rank(5, 3500, false), rank(4, 4096, false)];
+        assert_eq!(none, [Rank::Overloaded, Rank::Other, Rank::Other]);
+        assert_eq!([rank(5, 3501, true), rank(4, 4096, true)], [Rank::Overloaded, Rank::Imbalanced]);
+        let just = Room { nr_fair: 2, weight: 1, util: 100, capacity: 117, ..Room::default() };
+        assert_eq!((just.has_room(117), just.rank(117)), (false, Rank::Other), "exactly as much");
+    }
+
+    /// CPUs of such load each, of which so many idle.
+    fn loaded(load: u64, idle: u64) -> Room {
+        Room { load, load_now: load, idle, ..hogs(1, 1) }
+    }
+
+    fn decides(situation: Situation, average: u64, rank: Rank, [local, busiest]: [Room; 2]) -> Reason {
+        Pass { form: Form::Recent, situation, pct: 117, average }.decide(&local, &busiest, rank)
+    }
+
+    /// 8.5: who has as much as the busiest or as the domain on average takes nothing, unless that is imbalanced.
+    #[test]
+    fn who_takes_nothing() {
+        let other = |average, here| decides(Busy, average, Rank::Other, [loaded(here, 0), loaded(2000, 0)]);
+        assert_eq!([other(1000, 999), other(1000, 1000)], [Reason::LbMove, Reason::LbLocalBusier]);
+        assert_eq!(other(9000, 2000), Reason::LbLocalBusier, "as much as the busiest");
+        let rank = |rank| decides(Busy, 1000, rank, [loaded(3000, 0), loaded(2000, 0)]);
+        assert_eq!([Rank::Imbalanced, Rank::Other].map(rank), [Reason::LbImbalanced, Reason::LbLocalBusier]);
+    }
+
+    /// 8.5: an idle pass asks how many idle, the others by how much the loads differ.
+    #[test]
+    fn idle_passes_count_idle_cpus_and_others_compare_loads() {
+        let idle = |rank, idle| decides(Idle, 1500, rank, [loaded(1000, idle), loaded(1100, 0)]);
+        assert_eq!([idle(Rank::Other, 1), idle(Rank::Other, 2)], [Reason::LbIdleEven, Reason::LbMove]);
+        assert_eq!(idle(Rank::Overloaded, 1), Reason::LbMove, "it has too many tasks");
+        for situation in [Busy, NewlyIdle] {
+            let loads = |there| decides(situation, 1500, Rank::Other, [loaded(1000, 9), loaded(there, 0)]);
+            assert_eq!([1170, 1171].map(loads), [Reason::LbWithinPct, Reason::LbMove]);
+        }
+    }
+
+    /// 8.5, small: an empty local group weighs what the averages of the CPU say; half as far apart is enough if
+    /// the tasks there are heavier. An imbalanced group's tasks weigh no more than the average.
+    #[test]
+    fn what_is_less_than_a_task() {
+        let amount = |average, rank, local: Room, empty| {
+            let busiest = Room { load: 1000, load_now: 1024, ..hogs(1, 1) };
+            let pass = Pass { form: Form::Recent, situation: Idle, pct: 117, average };
+            pass.amount(&local, &busiest, rank, || empty)
+        };
+        let nobody = Room { load: 0, load_now: 0, nr_fair: 0, ..hogs(1, 1) };
+        assert_eq!([1023, 1024].map(|empty| amount(1000, Rank::Other, nobody, empty)), [1024, 0]);
+        assert_eq!(amount(999, Rank::Other, nobody, 1023), 1024, "one above the average is less than a task");
+        assert_eq!(amount(999, Rank::Other, nobody, 1024), 1);
+        let one = |load_now| Room { load: 0, load_now, ..hogs(1, 1) };
+        assert_eq!([one(1023), one(1024)].map(|local| amount(1000, Rank::Other, local, 0)), [1024, 0]);
+        assert_eq!(amount(600, Rank::Imbalanced, nobody, 9000), 600, "1000 + 614 against 1228");
+        let as_average = Room { load: 400, load_now: 2000, ..hogs(1, 1) };
+        assert_eq!(amount(400, Rank::Other, as_average, 0), 0, "it has the average");
+    }
+
+    /// 8.5: what tasks are in excess counts only where both groups have no room.
+    #[test]
+    fn excess_counts_where_nobody_has_room() {
+        let amount = |local: Room| {
+            let busiest = Room { load: 8 * 4096, load_now: 8 * 4096, ..hogs(8, 4) };
+            let pass = Pass { form: Form::Recent, situation: Busy, pct: 117, average: 4736 };
+            pass.amount(&local, &busiest, Rank::Overloaded, || 0)
+        };
+        assert_eq!([amount(hogs(5, 4)), amount(hogs(4, 4))], [1024 * 4, 3456 * 4]);
+    }
 }

@@ -249,6 +249,25 @@ fn e30_no_core_found_means_none_is_known() {
     assert!(wake.lab.k.fair_root.caches.first().is_some_and(|c| !c.has_idle_cores.get()));
 }
 
+/// 2.7 row 7: where no core idles, the first idle thread that was seen and is allowed is as good; a thread
+/// that runs SCHED_IDLE tasks too, if it is allowed.
+#[test]
+fn the_first_idle_thread_of_those_seen() {
+    let busy = |more: &[u16]| {
+        let wake = Wake::new(3, 3, &[]).busy(&[&[1, 3, 5, 7], more].concat()).recent(3);
+        wake.core_known()
+    };
+    assert_eq!(busy(&[]).last(), (4, Reason::SisCpu));
+    assert_eq!(busy(&[]).allowed(&[0, 2, 3, 5, 6]).last(), (6, Reason::SisCpu), "4 is forbidden");
+    let sched_idle = |allowed: &[u16]| {
+        let wake = busy(&[0, 2, 6]);
+        wake.lab.spawn_allowed(Policy::Idle, 4, cpus(&[4]));
+        wake.core_known().allowed(allowed).last()
+    };
+    assert_eq!(sched_idle(&[3, 4, 5]), (4, Reason::SisCpu));
+    assert_eq!(sched_idle(&[3, 5]), (3, Reason::SisNone));
+}
+
 #[test]
 fn e31_the_thread_of_an_idle_core_that_is_allowed() {
     let wake = Wake::new(2, 2, &[]).busy(&[0, 1, 2, 3, 6, 7]).allowed(&[0, 1, 2, 3, 5]).core_known();
