@@ -380,8 +380,8 @@ mod tests {
         assert_eq!(comes_to(hogs(0, 4), hogs(3, 4), Idle).0, Reason::LbMove);
     }
 
-    /// 8.5: a group has room with a CPU free, or where 117 of 100 of its use are less than it is worth; it has
-    /// none with more tasks than CPUs of which that is more.
+    /// 8.5: a group has room with a CPU free, or where 117 of 100 of its use are less than it is worth; it
+    /// has none with more tasks than CPUs of which that is more.
     #[test]
     fn who_has_room_and_who_has_none() {
         let four = |nr_fair, util| Room { nr_fair, util, ..hogs(4, 4) };
@@ -404,7 +404,8 @@ mod tests {
         Pass { form: Form::Recent, situation, pct: 117, average }.decide(&local, &busiest, rank)
     }
 
-    /// 8.5: who has as much as the busiest or as the domain on average takes nothing, unless that is imbalanced.
+    /// 8.5: who has as much as the busiest or as the domain on average takes nothing, unless that is
+    /// imbalanced.
     #[test]
     fn who_takes_nothing() {
         let other = |average, here| decides(Busy, average, Rank::Other, [loaded(here, 0), loaded(2000, 0)]);
@@ -426,8 +427,8 @@ mod tests {
         }
     }
 
-    /// 8.5, small: an empty local group weighs what the averages of the CPU say; half as far apart is enough if
-    /// the tasks there are heavier. An imbalanced group's tasks weigh no more than the average.
+    /// 8.5, small: an empty local group weighs what the averages of the CPU say; half as far apart is enough
+    /// if the tasks there are heavier. An imbalanced group's tasks weigh no more than the average.
     #[test]
     fn what_is_less_than_a_task() {
         let amount = |average, rank, local: Room, empty| {
