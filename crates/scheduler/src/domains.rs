@@ -526,6 +526,7 @@ fn partition_of(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::level;
 
     fn mask(cpus: &[u16]) -> CpuMask {
         cpus.iter().map(|c| CpuId(*c)).collect()
@@ -560,10 +561,7 @@ mod tests {
     /// a cache that is a whole package takes over its flag.
     #[test]
     fn what_preferred_spreading_in_4_4() {
-        let level = |kind, size: u16| {
-            let spans = (0..16 / size).map(|n| (n * size..(n + 1) * size).map(CpuId).collect());
-            TopologyLevel { kind, spans: spans.collect() }
-        };
+        let level = |kind, size| level(16, kind, size);
         let spreads = |levels: &[TopologyLevel]| -> Vec<bool> {
             let topology = Topology::of(16, levels.to_vec());
             domains_of(&topology)[0].iter().map(|d| d.prefer_sibling_above_mc).collect()

@@ -12,8 +12,8 @@ use crate::stop::{cpu_stopper_thread, create_stopper, migration_cpu_stop};
 use crate::tick::{hrtick, scheduler_tick};
 use crate::wakeup::{WakeFlags, sched_ttwu_pending, try_to_wake_up};
 use crate::{
-    CpuId, CpuMask, Event, Nanos, Nice, Partitions, Pid, Policy, Reason, RtPriority, Scheduler, TaskId,
-    TaskState, ThisCpu, Topology, fair, rt,
+    CpuId, CpuMask, Event, LevelKind, Nanos, Nice, Partitions, Pid, Policy, Reason, RtPriority, Scheduler,
+    TaskId, TaskState, ThisCpu, Topology, TopologyLevel, fair, rt,
 };
 pub use race::{Dice, RacePath};
 
@@ -168,6 +168,12 @@ pub fn cpus(numbers: &[u16]) -> CpuMask {
     numbers.iter().map(|c| CpuId(*c)).collect()
 }
 
+/// A level of a machine with so many CPUs: spans of `size` of them, one after the other.
+pub fn level(cpus: u16, kind: LevelKind, size: u16) -> TopologyLevel {
+    let spans = (0..cpus / size).map(|n| (n * size..(n + 1) * size).map(CpuId).collect());
+    TopologyLevel { kind, spans: spans.collect() }
+}
+
 impl Lab {
     /// A machine of `cpus` CPUs that share one cache, under a kernel profile and further settings.
     pub fn new(cpus: usize, profile: &str, settings: &[&str]) -> Lab {
@@ -249,12 +255,22 @@ impl Lab {
 
     /// A new task becomes runnable on `cpu`; nothing is rescheduled yet.
     pub fn spawn_unsettled(&self, policy: Policy, nice: i8, cpu: u16, allowed: CpuMask) -> TaskId {
+        self.spawn_as(policy, nice, cpu, allowed, false)
+    }
+
+    /// A thread of the kernel runs on `cpu`, and may run on these CPUs.
+    pub fn spawn_kthread(&self, cpu: u16, allowed: CpuMask) -> TaskId {
+        let p = self.spawn_as(Policy::Normal, 0, cpu, allowed, true);
+        self.settle();
+        p
+    }
+
+    fn spawn_as(&self, policy: Policy, nice: i8, cpu: u16, allowed: CpuMask, kernel_thread: bool) -> TaskId {
         let pid = Pid(self.next_pid.get());
         self.next_pid.set(pid.0 + 1);
         let nice = Nice::new(nice).expect("-20 to 19");
         let cpus_allowed = allowed.and(&self.k.online);
-        let new =
-            NewTask { pid, policy, nice, cpus_allowed, kernel_thread: false, group: crate::GroupId::ROOT };
+        let new = NewTask { pid, policy, nice, cpus_allowed, kernel_thread, group: crate::GroupId::ROOT };
         let p = new_task(&self.k, new);
         self.run(wake_up_new_task_on(self.cpu(cpu), p, Some(CpuId(cpu))));
         p

@@ -6,7 +6,6 @@ use crate::error::Error;
 use crate::experiment::Logged;
 use crate::inspect::{Inspection, open};
 use crate::sources::Sources;
-
 use schema::validation::{Durations, ValidatedDistribution};
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{EventKind, Stretch, Trace, WakeupEvent, summarise_within};

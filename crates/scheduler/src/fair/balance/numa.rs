@@ -61,14 +61,13 @@ fn uses_less_than_a_quarter(node: &Figures) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Lab;
-    use crate::{CpuId, Topology, TopologyLevel};
+    use crate::testing::{Lab, level};
+    use crate::{CpuId, Topology};
 
     /// 4.12: two nodes of 16 CPUs with four caches each, so that four tasks may be alone on a node.
     #[test]
     fn what_is_left_of_a_difference() {
-        let spans = |size: u16| (0..32 / size).map(move |n| (n * size..(n + 1) * size).map(CpuId).collect());
-        let level = |kind, size| TopologyLevel { kind, spans: spans(size).collect() };
+        let level = |kind, size| level(32, kind, size);
         let levels = [
             level(LevelKind::Mc, 4),
             level(LevelKind::Package, 16),

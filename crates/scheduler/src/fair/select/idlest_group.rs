@@ -195,14 +195,12 @@ fn find_idlest_group_cpu<P: Platform>(me: ThisCpu<'_, P>, group: &CpuMask, cpu: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Lab, cpus};
-    use crate::{Policy, Topology, TopologyLevel};
+    use crate::testing::{Lab, cpus, level};
+    use crate::{Policy, Topology};
 
     /// Two nodes of a cache of two CPUs each.
     fn lab(settings: &[&str]) -> Lab {
-        let spans = |size: u16| (0..4 / size).map(move |n| (n * size..(n + 1) * size).map(CpuId).collect());
-        let level = |kind, size| TopologyLevel { kind, spans: spans(size).collect() };
-        let levels = [level(LevelKind::Mc, 2), level(LevelKind::Numa { distance: 20 }, 4)];
+        let levels = [level(4, LevelKind::Mc, 2), level(4, LevelKind::Numa { distance: 20 }, 4)];
         Lab::on(&Topology::of(4, levels.into()), "6.1.y", settings)
     }
 

@@ -111,16 +111,14 @@ impl Tolerated {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Lab;
-    use crate::{CpuId, Topology, TopologyLevel};
+    use crate::testing::{Lab, level};
+    use crate::{CpuId, Topology};
 
     /// 8.5: between nodes 174 of load are tolerated, within one 174 of what is queued together with 108 % of
     /// all.
     #[test]
     fn how_much_less_load_a_new_task_moves_for() {
-        let spans = |size: u16| (0..4 / size).map(move |n| (n * size..(n + 1) * size).map(CpuId).collect());
-        let level = |kind, size| TopologyLevel { kind, spans: spans(size).collect() };
-        let levels = [level(LevelKind::Mc, 2), level(LevelKind::Numa { distance: 20 }, 4)];
+        let levels = [level(4, LevelKind::Mc, 2), level(4, LevelKind::Numa { distance: 20 }, 4)];
         let lab = Lab::on(&Topology::of(4, levels.into()), "5.4", &[]);
         let stays = |level: usize, local: [u64; 2], idlest: [u64; 2]| {
             let domain = &lab.k.domains(CpuId(0))[level];

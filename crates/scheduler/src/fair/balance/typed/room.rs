@@ -273,7 +273,7 @@ impl Pass {
 mod tests {
     use super::*;
     use crate::fair::pelt::set_averages;
-    use crate::testing::Lab;
+    use crate::testing::{Lab, level};
     use crate::{CpuMask, Policy, Topology};
     use Situation::{Busy, Idle, NewlyIdle};
 
@@ -355,11 +355,7 @@ mod tests {
     #[test]
     fn before_4_15_nothing_was_an_amount() {
         let found = |rule: &str| {
-            let level = |kind, size: u16| {
-                let spans = (0..8 / size).map(|n| (n * size..(n + 1) * size).map(CpuId).collect());
-                crate::TopologyLevel { kind, spans: spans.collect() }
-            };
-            let levels = [level(LevelKind::Mc, 4), level(LevelKind::Package, 8)].into();
+            let levels = [level(8, LevelKind::Mc, 4), level(8, LevelKind::Package, 8)].into();
             let lab = Lab::on(&Topology::of(8, levels), "6.1.y", &[rule]);
             for (cpu, load) in [(1, 1000), (2, 1000), (3, 1000), (4, 60), (4, 60), (5, 60), (6, 60), (7, 60)]
             {

@@ -6,9 +6,8 @@ use super::load_balance::load_balance;
 use super::statistics::Search;
 use crate::domains::SchedDomain;
 use crate::fair::balance::Situation;
-use crate::fork::{NewTask, new_task, wake_up_new_task_on};
-use crate::testing::{Lab, cpus};
-use crate::{CpuId, GroupId, Nanos, Nice, Pid, Policy, TaskId, Topology, TopologyLevel};
+use crate::testing::{Lab, cpus, level};
+use crate::{CpuId, LevelKind, Nanos, Policy, TaskId, Topology};
 use alloc::vec::Vec;
 
 fn tasks(amount: u64) -> Imbalance {
@@ -120,16 +119,7 @@ fn bound_threads_of_the_kernel_do_not_count() {
     let seen = |allowed: &[u16]| {
         let lab = lab(2, &[]);
         crowd(&lab, &[ANY]);
-        let new = NewTask {
-            pid: Pid(2),
-            policy: Policy::Normal,
-            nice: Nice::default(),
-            cpus_allowed: cpus(allowed),
-            kernel_thread: true,
-            group: GroupId::ROOT,
-        };
-        let p = new_task(&lab.k, new);
-        lab.run(wake_up_new_task_on(lab.cpu(0), p, Some(CpuId(0))));
+        lab.spawn_kthread(0, cpus(allowed));
         lab.advance(Nanos::from_millis(1));
         let pull = pull(&lab, 1, Situation::Busy, tasks(1));
         (pull.moved, pull.some_pinned)
@@ -141,14 +131,7 @@ fn bound_threads_of_the_kernel_do_not_count() {
 #[test]
 fn a_cpu_beside_may_be_the_answer() {
     let other = |situation| {
-        let level = |kind, spans: &[&[u16]]| TopologyLevel {
-            kind,
-            spans: spans.iter().map(|span| cpus(span)).collect(),
-        };
-        let levels = [
-            level(crate::LevelKind::Mc, &[&[0, 1], &[2, 3]]),
-            level(crate::LevelKind::Package, &[&[0, 1, 2, 3]]),
-        ];
+        let levels = [level(4, LevelKind::Mc, 2), level(4, LevelKind::Package, 4)];
         let lab = Lab::on(&Topology::of(4, levels.into()), "6.1.y", &[]);
         crowd(&lab, &[&[0, 1], &[0, 3]]);
         let pull = pull(&lab, 2, situation, tasks(1));

@@ -3,16 +3,13 @@
 use super::wakeup::Wake;
 use crate::domains::{LevelKind, SchedDomain};
 use crate::registry::LbParams;
-use crate::testing::Lab;
-use crate::{CpuId, Reason, Topology, TopologyLevel};
+use crate::testing::{Lab, level};
+use crate::{CpuId, Reason, Topology};
 use alloc::vec::Vec;
 
 /// Eight CPUs of one cache, in two clusters of four.
 fn two_clusters() -> Topology {
-    let level = |kind, size: u16| {
-        let spans = (0..8 / size).map(|n| (n * size..(n + 1) * size).map(CpuId).collect());
-        TopologyLevel { kind, spans: spans.collect() }
-    };
+    let level = |kind, size| level(8, kind, size);
     Topology::of(8, [level(LevelKind::Cluster, 4), level(LevelKind::Mc, 8)].into())
 }
 

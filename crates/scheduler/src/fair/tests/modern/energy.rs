@@ -2,10 +2,10 @@
 
 use super::{allow, modern};
 use crate::frequency::{FrequencyDomain, PerfLevel};
-use crate::testing::{Lab, cpus};
+use crate::testing::{Lab, cpus, level};
 use crate::uclamp::{ClampRequest, sched_setattr_clamps};
 use crate::wakeup::WakeFlags;
-use crate::{CpuId, LevelKind, Nanos, Policy, Reason, TaskId, Topology, TopologyLevel};
+use crate::{CpuId, LevelKind, Nanos, Policy, Reason, TaskId, Topology};
 use alloc::vec::Vec;
 
 const MS: Nanos = Nanos::from_millis(1);
@@ -81,10 +81,8 @@ fn the_roomiest_of_a_domain_is_asked() {
 /// The lowest domain with all kinds of CPUs is asked, not the one of the waker's kind below it.
 #[test]
 fn cpus_of_one_kind_are_not_asked_alone() {
-    let spans = |size: u16| (0..4 / size).map(move |n| (n * size..(n + 1) * size).map(CpuId).collect());
-    let level = |kind, size| TopologyLevel { kind, spans: spans(size).collect() };
     let flat = machine();
-    let kinds = Topology::of(4, [level(LevelKind::Mc, 2), level(LevelKind::Package, 4)].into());
+    let kinds = Topology::of(4, [level(4, LevelKind::Mc, 2), level(4, LevelKind::Package, 4)].into());
     let kinds =
         Topology { frequencies: flat.frequencies, ..kinds.with_capacities([446, 446, 1024, 1024].into()) };
     let lab = modern(&kinds, &["governor=schedutil"]);

@@ -2,8 +2,8 @@
 
 use super::{modern, two_sockets};
 use crate::class::SelectFor;
-use crate::testing::{Lab, cpus};
-use crate::{Class, CpuId, CpuMask, Nanos, Policy, Reason, TaskId, Topology};
+use crate::testing::{Lab, cpus, level};
+use crate::{Class, CpuId, CpuMask, LevelKind, Nanos, Policy, Reason, TaskId, Topology};
 
 /// Where a child of the task on CPU 0 goes, and why.
 fn forked(lab: &Lab) -> (u16, Reason) {
@@ -61,16 +61,10 @@ fn two_nodes(local: u16, imb_numa_nr: u64, more: &[&str]) -> (u16, Reason) {
 
 /// The same decision on a machine whose nodes have more caches.
 fn with_allowance(lab: &Lab, imb_numa_nr: u64) -> (u16, Reason) {
-    let topology = Topology { cpus: 16, ..two_sockets() };
-    let mut levels = topology.levels;
+    let mut levels = two_sockets().levels;
     // So many caches a node.
-    let size = 8 / imb_numa_nr as u16;
-    levels[1].spans = (0..16 / size).map(|n| (n * size..(n + 1) * size).map(CpuId).collect()).collect();
-    let package = crate::TopologyLevel {
-        kind: crate::LevelKind::Package,
-        spans: (0..2).map(|n| (n * 8..(n + 1) * 8).map(CpuId).collect()).collect(),
-    };
-    levels.insert(2, package);
+    levels[1] = level(16, LevelKind::Mc, 8 / imb_numa_nr as u16);
+    levels.insert(2, level(16, LevelKind::Package, 8));
     let other = modern(&Topology::of(16, levels), &[]);
     let top = other.k.domains(CpuId(0)).last().expect("a domain");
     assert_eq!(top.imb_numa_nr, imb_numa_nr);

@@ -12,15 +12,12 @@ mod recorded;
 mod unequal;
 mod wakeup;
 
-use crate::testing::{Lab, cpus};
-use crate::{CpuId, CpuMask, LevelKind, Nanos, Policy, TaskId, Topology, TopologyLevel};
+use crate::testing::{Lab, cpus, level};
+use crate::{CpuMask, LevelKind, Nanos, Policy, TaskId, Topology};
 use alloc::vec::Vec;
 
 fn two_sockets() -> Topology {
-    let level = |kind, size: u16| {
-        let spans = (0..16 / size).map(|n| (n * size..(n + 1) * size).map(CpuId).collect());
-        TopologyLevel { kind, spans: spans.collect() }
-    };
+    let level = |kind, size| level(16, kind, size);
     Topology::of(
         16,
         [level(LevelKind::Smt, 2), level(LevelKind::Mc, 8), level(LevelKind::Numa { distance: 20 }, 16)]

@@ -3,9 +3,9 @@
 use super::{allow, modern};
 use crate::class::SelectFor;
 use crate::domains::Asymmetry;
-use crate::testing::{Lab, cpus};
+use crate::testing::{Lab, cpus, level};
 use crate::wakeup::WakeFlags;
-use crate::{Class, CpuId, LevelKind, Nanos, Policy, Reason, TaskId, Topology, TopologyLevel, domains_of};
+use crate::{Class, CpuId, LevelKind, Nanos, Policy, Reason, TaskId, Topology, domains_of};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -13,10 +13,7 @@ const MS: Nanos = Nanos::from_millis(1);
 
 /// Four small CPUs, then four large ones, each four with a cache of their own.
 fn two_caches() -> Topology {
-    let level = |kind, size: u16| {
-        let spans = (0..8 / size).map(|n| (n * size..(n + 1) * size).map(CpuId).collect());
-        TopologyLevel { kind, spans: spans.collect() }
-    };
+    let level = |kind, size| level(8, kind, size);
     let levels = [level(LevelKind::Mc, 4), level(LevelKind::Package, 8)];
     Topology::of(8, levels.into()).with_capacities([[446; 4], [1024; 4]].concat())
 }

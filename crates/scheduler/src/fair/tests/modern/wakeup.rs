@@ -1,10 +1,9 @@
 //! fair-placement 2.4 to 2.8.
 
 use super::{all_but, allow, modern, two_sockets};
-use crate::fork::{NewTask, new_task, wake_up_new_task_on};
 use crate::testing::{Lab, cpus, fifo};
 use crate::wakeup::{WakeFlags, try_to_wake_up};
-use crate::{CpuId, Nanos, Nice, Pid, Policy, Reason, TaskId, Topology};
+use crate::{CpuId, Nanos, Policy, Reason, TaskId, Topology};
 use alloc::vec::Vec;
 
 /// A wakeup by CPU `t` of a task that ran on CPU `p`.
@@ -141,17 +140,17 @@ fn e19_e20_loads_decide_where_nothing_is_idle() {
     assert_eq!(by_load(1024, 2048, 300, &["NO_WA_WEIGHT"]).first(false).1, Reason::WaNo);
 }
 
+/// The same, but the waker, which brings so much of its queue's load, has another task beside it.
+fn beside_another(wake: Wake, load: u64, of_waker: u64) -> Wake {
+    wake.lab.spawn_allowed(Policy::Normal, 2, cpus(&[2]));
+    let wake = wake.load(2, load);
+    wake.lab.k.task(wake.lab.running(2)).se.pelt.average.load_avg.set(of_waker);
+    wake
+}
+
 #[test]
 fn e21_e22_the_load_of_a_waker_that_leaves_is_discounted() {
-    let sync = |waker: u64| {
-        let wake = by_load(1400, 700, 100, &[]);
-        // Two tasks, so that the waker is not alone.
-        wake.lab.spawn_allowed(Policy::Normal, 2, cpus(&[2]));
-        let wake = wake.load(2, 1400);
-        let running = wake.lab.k.task(wake.lab.running(2));
-        running.se.pelt.average.load_avg.set(waker);
-        wake.first(true)
-    };
+    let sync = |waker| beside_another(by_load(1400, 700, 100, &[]), 1400, waker).first(true);
     assert_eq!(sync(900), (2, Reason::WaWeight));
     assert_eq!(sync(1500), (2, Reason::WaWeight), "it has more than all of the queue");
     assert_eq!(sync(850).1, Reason::WaNo, "65000 against 64800");
@@ -161,23 +160,10 @@ fn e21_e22_the_load_of_a_waker_that_leaves_is_discounted() {
 /// than all the load of its queue always draws.
 #[test]
 fn equal_loads_draw_only_under_the_sync_hint() {
-    let first = |here, sync, waker| {
-        let wake = by_load(here, 1200, 100, &["NO_WA_BIAS"]);
-        wake.lab.spawn_allowed(Policy::Normal, 2, cpus(&[2]));
-        let wake = wake.load(2, here);
-        let running = wake.lab.k.task(wake.lab.running(2));
-        running.se.pelt.average.load_avg.set(waker);
-        wake.first(sync).1
-    };
-    assert_eq!([first(1000, false, 0), first(999, false, 0)], [Reason::WaNo, Reason::WaWeight]);
-    assert_eq!([first(1000, true, 0), first(1001, true, 0)], [Reason::WaWeight, Reason::WaNo]);
-    let leaves = |waker| {
-        let wake = by_load(500, 350, 300, &[]);
-        wake.lab.spawn_allowed(Policy::Normal, 2, cpus(&[2]));
-        let wake = wake.load(2, 500);
-        wake.lab.k.task(wake.lab.running(2)).se.pelt.average.load_avg.set(waker);
-        wake.first(true).1
-    };
+    let first = |here, sync| beside_another(by_load(here, 1200, 100, &["NO_WA_BIAS"]), here, 0).first(sync).1;
+    assert_eq!([first(1000, false), first(999, false)], [Reason::WaNo, Reason::WaWeight]);
+    assert_eq!([first(1000, true), first(1001, true)], [Reason::WaWeight, Reason::WaNo]);
+    let leaves = |waker| beside_another(by_load(500, 350, 300, &[]), 500, waker).first(true).1;
     assert_eq!([leaves(500), leaves(501)], [Reason::WaNo, Reason::WaWeight]);
 }
 
@@ -306,30 +292,15 @@ fn e35_a_cpu_of_sched_idle_tasks_is_as_good_as_idle() {
     assert_eq!(mixed.last(), (6, Reason::SisNone), "a normal task is there, too");
 }
 
-/// A thread of the kernel that is bound to `cpu` runs there.
-fn bound_kthread(lab: &Lab, cpu: u16, kernel_thread: bool) {
-    kthread(lab, cpu, &[cpu], kernel_thread);
-}
-
-fn kthread(lab: &Lab, cpu: u16, allowed: &[u16], kernel_thread: bool) {
-    let new = NewTask {
-        pid: Pid(2),
-        policy: Policy::Normal,
-        nice: Nice::default(),
-        cpus_allowed: cpus(allowed),
-        kernel_thread,
-        group: crate::GroupId::ROOT,
-    };
-    let p = new_task(&lab.k, new);
-    lab.run(wake_up_new_task_on(lab.cpu(cpu), p, Some(CpuId(cpu))));
-    lab.settle();
-}
-
 #[test]
 fn e36_whom_a_bound_kernel_thread_wakes_stays() {
     let wake = |kernel_thread, more: &[&str]| {
         let wake = Wake::new(3, 3, more);
-        bound_kthread(&wake.lab, 3, kernel_thread);
+        if kernel_thread {
+            wake.lab.spawn_kthread(3, cpus(&[3]));
+        } else {
+            wake.lab.spawn_allowed(Policy::Normal, 3, cpus(&[3]));
+        }
         wake
     };
     assert_eq!(wake(true, &[]).last(), (3, Reason::SisKthread));
@@ -339,10 +310,10 @@ fn e36_whom_a_bound_kernel_thread_wakes_stays() {
     assert!(!interrupted.contains(&Reason::SisKthread), "an interrupt hit it");
     assert!(wake(true, &["bound_kthread=any"]).wakes(false, true).1.contains(&Reason::SisKthread));
     let free = Wake::new(3, 3, &[]);
-    kthread(&free.lab, 3, &[3, 4], true);
+    free.lab.spawn_kthread(3, cpus(&[3, 4]));
     assert_ne!(free.last().1, Reason::SisKthread, "it is not bound");
     let from_elsewhere = Wake::new(3, 5, &[]).busy(&[5]);
-    bound_kthread(&from_elsewhere.lab, 3, true);
+    from_elsewhere.lab.spawn_kthread(3, cpus(&[3]));
     assert!(!from_elsewhere.wakes(true, false).1.contains(&Reason::SisKthread), "it did not run here");
     let crowded = wake(true, &[]);
     crowded.lab.hogs_of_load(&[3], 1024);
