@@ -1,7 +1,6 @@
 //! Pieces of the files.
 
 use scheduler::Nanos;
-use scheduler::registry::{Config, Feature};
 use std::fmt::{self, Display};
 
 /// A time as milliseconds with six decimals; `Display` honours a width before the point.
@@ -30,17 +29,6 @@ impl Display for Msecs {
     }
 }
 
-/// Every feature in order, those that are off with `NO_` before (fair-class 9).
-pub(super) fn features(config: &Config) -> String {
-    let all = Feature::ALL.iter().map(|f| format!("{}{}", if config.has(*f) { "" } else { "NO_" }, f.name()));
-    all.collect::<Vec<_>>().join(" ") + "\n"
-}
-
-/// One bit for each feature that is on, in their order.
-pub(super) fn feature_mask(config: &Config) -> u64 {
-    Feature::ALL.iter().enumerate().filter(|(_, f)| config.has(**f)).map(|(bit, _)| 1 << bit).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,15 +39,5 @@ mod tests {
         assert_eq!(Msecs(-1).to_string(), "-0.000001");
         assert_eq!(format!("[{:9}]", Msecs(-5_000_001)), "[       -5.000001]");
         assert_eq!(Msecs::of_vruntime(u64::MAX).to_string(), "-0.000001");
-    }
-
-    #[test]
-    fn features_print_as_linux_prints_them() {
-        let config = Config::of_profile("2.6.32").expect("a profile");
-        let text = features(&config);
-        assert!(text.starts_with(
-            "FAIR_SLEEPERS GENTLE_FAIR_SLEEPERS NO_NORMALIZED_SLEEPER START_DEBIT NO_START_NICE"
-        ));
-        assert_eq!(feature_mask(&config) & 0b11111, 0b01011);
     }
 }

@@ -1,6 +1,7 @@
 //! Files as Linux shows them under /proc and /sys, of any moment of a run: `--dump sched_debug@2s`
 //! (fair-class 11).
 
+mod features;
 mod format;
 mod proc_sched;
 mod release;
@@ -83,7 +84,7 @@ impl Of<'_> {
         let text = match self.request.file {
             DumpFile::SchedDebug => sched_debug::text(&show),
             DumpFile::Schedstat => schedstat::text(&show),
-            DumpFile::SchedFeatures => format::features(&snapshot.config),
+            DumpFile::SchedFeatures => features::text(&snapshot.config, release, self.profile),
             DumpFile::TaskSched(pid) => proc_sched::text(&show, self.task(pid, snapshot)?),
             DumpFile::TaskSchedstat(pid) => schedstat::of_task(self.task(pid, snapshot)?),
         };

@@ -4,7 +4,7 @@ use scheduler::registry::{FairPolicy, Profile};
 
 /// The numbers of a release, 0 where its name has none.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct Release([u16; 3]);
+pub(super) struct Release(pub [u16; 3]);
 
 impl Release {
     /// sched_tunable_scaling and avg_idle.

@@ -15,7 +15,7 @@ macro_rules! features {
         }
 
         impl Feature {
-            /// Every feature, in the order in which `sched_features` prints them.
+            /// Every feature, the older ones in the order in which `sched_features` prints them.
             pub const ALL: &[Feature] = &[$(Feature::$variant,)+];
 
             /// The kernel's name.

@@ -1,7 +1,7 @@
 //! The head of the file: version, clocks, tunables.
 
-use crate::dumps::format::{Msecs, feature_mask};
-use crate::dumps::{Release, Show};
+use crate::dumps::format::Msecs;
+use crate::dumps::{Release, Show, features};
 use std::fmt::{Display, Write};
 
 /// Names of the header are longer than those of the blocks, so its values stand further right.
@@ -48,7 +48,7 @@ fn tunables(show: &Show<'_>, out: &mut String) {
         line(out, "sysctl_sched_wakeup_granularity", Msecs::from(scaled.wakeup_granularity));
         line(out, "sysctl_sched_child_runs_first", tunables.sched_child_runs_first.get());
     }
-    line(out, "sysctl_sched_features", feature_mask(&snapshot.config));
+    line(out, "sysctl_sched_features", features::mask(&snapshot.config, show.release, show.profile));
     if show.since(Release::TUNABLE_SCALING) {
         let scaling = tunables.sched_tunable_scaling.get();
         let name = ["none", "logarithmic", "linear"].get(scaling.unsigned_abs() as usize).unwrap_or(&"");
