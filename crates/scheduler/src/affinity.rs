@@ -26,6 +26,14 @@ pub async fn set_cpus_allowed_nowait<P: Platform>(me: ThisCpu<'_, P>, p: TaskId,
     }
 }
 
+/// The running task `p` may not be here, and has had to stay until now: the stopper moves it.
+pub(crate) async fn leave_where_not_allowed<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) {
+    let job = Job::Leave(select_fallback_rq(me, p));
+    if !stop_by_interrupt(me, me.id, p, job) {
+        stop_one_cpu(me, me.id, p, job).await;
+    }
+}
+
 /// What the stopper of a CPU is to do.
 struct Leaves {
     cpu: CpuId,
@@ -50,7 +58,7 @@ async fn change<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, cpus: CpuMask) -> Op
         task.cpu.set(&pi, select_fallback_rq(me, p));
     }
     let waking = task.state.get() == TaskState::Waking;
-    let must_go = must_leave(&rq, p) || waking && !allowed.contains(rq.cpu);
+    let must_go = must_leave(&rq, p) || waking && !task.may_run_on(rq.cpu);
     if !must_go {
         return None;
     }

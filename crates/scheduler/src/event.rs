@@ -248,6 +248,10 @@ reasons! {
     Pushed "pushed" "An RT task was pushed to a CPU with a lower priority.";
     PushNoTarget "push_no_target" "No CPU with a lower priority for the task to be pushed.";
     PushPreempts "push_preempts" "The task to be pushed beats the running one and is about to run here.";
+    PushHeld "push_held"
+        "The task to be pushed has migration disabled: it stays, and so does what waits behind it.";
+    PushAway "push_away"
+        "The stopper is asked to move the running task, since one that waits has migration disabled.";
     PushChanged "push_changed" "The task to be pushed ran, moved or changed while the lock was dropped.";
     Pulled "pulled" "An RT task was pulled from an overloaded CPU.";
     PullSkipped "pull_skipped" "An overloaded CPU was passed over without locking: it has nothing better.";

@@ -28,6 +28,7 @@ pub mod fork;
 pub mod frequency;
 mod ids;
 mod kernel;
+pub mod migrate;
 pub mod mutex;
 mod partitions;
 mod pi_lock;

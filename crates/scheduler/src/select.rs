@@ -12,6 +12,10 @@ use core::cell::Cell;
 /// The class chooses, unless there is nothing to choose; what it chose need not be allowed.
 pub(crate) fn select_task_rq<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, purpose: SelectFor) -> CpuId {
     let task = me.task(p);
+    if task.migration.is_disabled() {
+        me.decide(p, Reason::WakePinned);
+        return task.cpu.get();
+    }
     let chosen = if task.is_pinned() {
         if matches!(purpose, SelectFor::Wakeup(_)) {
             me.decide(p, Reason::WakePinned);

@@ -4,6 +4,7 @@ use crate::chunks::Chunks;
 use crate::class::Class;
 use crate::dl::DlOfTask;
 use crate::fair::FairEntity;
+use crate::migrate::Migration;
 use crate::mutex::PiState;
 use crate::rt::RtEntity;
 use crate::shared::{Kept, PiAndRqLock, Proof, Residence, RqLock, Shared, Unseen, Wakefulness};
@@ -70,6 +71,8 @@ pub struct Task {
     pub stats: TaskStats,
     /// Affinity.
     pub cpus_allowed: Shared<CpuMask, PiAndRqLock>,
+    /// Whether it may leave its CPU at present.
+    pub migration: Migration,
     /// Fair class fields, under the run-queue lock.
     pub se: FairEntity,
     /// Its own policy.
@@ -100,6 +103,7 @@ impl Task {
         self.on_rq.set(&Unseen, false);
         self.migrating.set(&Unseen, false);
         self.on_cpu.set(&Unseen, false);
+        self.migration.reset();
         self.dl.reset(policy);
         self.rt.reset(id);
         self.se.reset(policy.weight(nice));
@@ -146,8 +150,13 @@ impl Task {
         self.nr_cpus_allowed.get() == 1
     }
 
-    /// Whether it may run on `cpu`.
+    /// Whether it may run on `cpu`: by its affinity or, as long as it may not migrate, where it is.
     pub fn may_run_on(&self, cpu: CpuId) -> bool {
+        if self.migration.is_disabled() { self.cpu.get() == cpu } else { self.is_allowed_on(cpu) }
+    }
+
+    /// Whether its affinity names `cpu`.
+    pub fn is_allowed_on(&self, cpu: CpuId) -> bool {
         self.cpus_allowed.get().contains(cpu)
     }
 

@@ -79,7 +79,7 @@ fn waiters_changed<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>) -> 
 }
 
 /// Whether P2 speaks of this state: every queued RT task may run anywhere in its root domain, no two have
-/// the same priority, and none is held back by throttling or deadline tasks.
+/// the same priority, and none is held back by throttling, deadline tasks or a lock of the kernel.
 fn comparable<P: Platform>(moment: &Moment<'_, P>) -> bool {
     let mut seen: u128 = 0;
     let k = moment.k;
@@ -88,7 +88,7 @@ fn comparable<P: Platform>(moment: &Moment<'_, P>) -> bool {
         let span = k.root_domain(task.cpu.get()).span;
         let fits = seen & bit == 0 && span.is_subset(&task.cpus_allowed.get());
         seen |= bit;
-        fits
+        fits && !task.migration.is_disabled()
     });
     distinct && !moment.queues().any(|q| q.rq.rt.is_throttled() || q.rq.dl.earliest().is_some())
 }

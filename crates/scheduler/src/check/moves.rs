@@ -1,4 +1,4 @@
-//! P11 and P12: what a push or a pull may move.
+//! P11 and P12: what a push or a pull may move; MI6: what nothing may.
 
 use super::Findings;
 use crate::platform::Platform;
@@ -24,6 +24,9 @@ impl Moves {
     pub fn event<P: Platform>(&mut self, me: ThisCpu<'_, P>, event: Event, found: &mut Findings) {
         match event {
             Event::Migrate { task, orig, dest } => {
+                found.expect("machine MI6", !me.task(task).migration.is_disabled(), || {
+                    format!("{task:?} goes from CPU {orig} to {dest}, and may not migrate")
+                });
                 self.latest = Some(Move {
                     task,
                     best_there: me.k.rq(dest).published.rt_highest.get(),

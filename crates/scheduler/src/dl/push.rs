@@ -42,6 +42,10 @@ async fn push<P: Platform>(mut rq: RqGuard<'_, P>) -> Push<'_, P> {
             rq.resched();
             break;
         }
+        if me.task(p).migration.is_disabled() {
+            me.decide(p, Reason::PushHeld);
+            break;
+        }
         let Push { rq: back, moved } = push_to_later(rq, p).await;
         rq = back;
         if moved {

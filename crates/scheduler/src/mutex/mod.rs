@@ -77,9 +77,9 @@ pub enum FastPath {
 pub enum LockOutcome {
     /// The task owns the mutex.
     Acquired,
-    /// The task waits, its state is Interruptible: call schedule, and [`lock_resume`] when it runs again.
+    /// The task waits, its state says that it sleeps: call schedule, and [`lock_resume`] when it runs again.
     Sleep,
-    /// The task waits, its state is Interruptible, but it goes on executing: ask [`spin_on_owner`] before
+    /// The task waits, its state says that it sleeps, but it goes on executing: ask [`spin_on_owner`] before
     /// anything else, and again whenever it comes back onto a CPU or is told by [`Platform::look_again`].
     Spin,
 }

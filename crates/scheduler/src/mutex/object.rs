@@ -56,6 +56,8 @@ pub(super) struct Loan {
 pub(super) struct Mutex {
     /// Set at creation.
     pub kind: Cell<MutexKind>,
+    /// Set at creation: see [`MutexTable::create_rtlock`].
+    pub rtlock: Cell<bool>,
     /// Changed atomically, in user space too.
     pub word: Cell<Word>,
     /// With the word. `None` between unlock and take. The kernel does not know the owner of a plain mutex;
@@ -88,6 +90,14 @@ impl MutexTable {
     pub fn create(&self, kind: MutexKind) -> MutexId {
         let id = MutexId(self.0.grow());
         self.get(id).kind.set(kind);
+        id
+    }
+
+    /// A new spinlock of a kernel with PREEMPT_RT, free: a PI mutex, but who waits is in state D, and fair
+    /// tasks take it before others that wait (machine.md 1.3).
+    pub fn create_rtlock(&self) -> MutexId {
+        let id = self.create(MutexKind::Pi);
+        self.get(id).rtlock.set(true);
         id
     }
 

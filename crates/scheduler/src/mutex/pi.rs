@@ -46,7 +46,7 @@ pub(super) async fn resume<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, m: MutexI
         take(lock, me.pi_lock(p).await).await;
         return LockOutcome::Acquired;
     }
-    set_current_state(me, TaskState::Interruptible);
+    set_current_state(me, waiting_state(me, m));
     if spins(me) && may_spin(me, p, m) { LockOutcome::Spin } else { LockOutcome::Sleep }
 }
 
@@ -54,9 +54,17 @@ fn spins<P: Platform>(me: ThisCpu<'_, P>) -> bool {
     me.k.config.rules.rtmutex_spin.get() == RtmutexSpin::OwnerOnCpu
 }
 
-/// Without an owner, the mutex is for the top waiter, or for a task that beats it; equal is not enough.
+fn waiting_state<P: Platform>(me: ThisCpu<'_, P>, m: MutexId) -> TaskState {
+    let is_rtlock = me.k.mutexes.get(m).rtlock.get();
+    if is_rtlock { TaskState::Uninterruptible } else { TaskState::Interruptible }
+}
+
+/// Without an owner, the mutex is for the top waiter, or for a task that beats it; equal is enough among fair
+/// tasks for a lock of the kernel only.
 fn may_take<P: Platform>(lock: &WaitGuard<'_, P>, p: TaskId) -> bool {
-    let first = |top: Waiter| top.task == p || key(lock.me, p).beats(top.key);
+    let own = key(lock.me, p);
+    let lateral = lock.mutex.rtlock.get() && !own.prio.is_rt();
+    let first = |top: Waiter| top.task == p || own.beats(top.key) || lateral && own == top.key;
     lock.mutex.owner.get().is_none() && lock.waiters.top().is_none_or(first)
 }
 
@@ -85,7 +93,7 @@ async fn wait<P: Platform>(mut lock: WaitGuard<'_, P>, own: PiGuard<'_, P>) {
     lock.waiters.insert(waiter);
     lock.show_top();
     me.task(p).pi.blocked_on.set(Some(lock.id));
-    me.task(p).state.set(&own, TaskState::Interruptible);
+    me.task(p).state.set(&own, waiting_state(me, lock.id));
     drop(own);
     let is_top = lock.waiters.top() == Some(waiter);
     let Some(owner) = owner(me, lock.id).filter(|_| is_top) else { return };

@@ -5,6 +5,7 @@ use super::push_ipi::tell_cpu_to_push;
 use super::pushable::pick_highest_pushable_task;
 use crate::class::move_queued_task;
 use crate::double_lock::{DoubleLocked, double_lock_at_once};
+use crate::migrate::{ask_stopper, get_push_task};
 use crate::platform::{Access, Cost, Line, Platform};
 use crate::registry::{Feature, PullFilter, RtBalance};
 use crate::rq::RqGuard;
@@ -85,7 +86,11 @@ async fn pull_from_others<P: Platform>(mut rq: RqGuard<'_, P>) -> RqGuard<'_, P>
                 if dropped {
                     rq.update_clock();
                 }
-                pulled |= pull_from(&mut rq, other);
+                match pull_from(&mut rq, other) {
+                    Found::Taken => pulled = true,
+                    Found::Nothing => {}
+                    Found::Held(running) => rq = has_it_pushed_away(rq, source, running).await,
+                }
             } else {
                 me.decide(rq.curr, Reason::PullSkipped);
             }
@@ -110,21 +115,48 @@ fn has_better<P: Platform>(rq: &RqGuard<'_, P>, source: CpuId) -> bool {
     }
 }
 
-/// With both locks held: takes the best task of `source` that may run here and belongs here. Whether it did.
-fn pull_from<P: Platform>(rq: &mut RqGuard<'_, P>, mut source: RqGuard<'_, P>) -> bool {
+/// What a CPU that was locked had to give.
+enum Found {
+    Nothing,
+    /// A task, which is here now.
+    Taken,
+    /// A task that may not migrate. This one runs in its way, and may go.
+    Held(TaskId),
+}
+
+/// With both locks held: takes the best task of `source` that may run here and belongs here.
+fn pull_from<P: Platform>(rq: &mut RqGuard<'_, P>, mut source: RqGuard<'_, P>) -> Found {
     let me = rq.me;
     let beats_here = |p: &TaskId| me.task(*p).prio.get().beats(rq.rt.active.best());
     let Some(p) = pick_highest_pushable_task(&source, rq.cpu).filter(beats_here) else {
         me.decide(rq.curr, Reason::PullNothing);
-        return false;
+        return Found::Nothing;
     };
     if me.task(p).prio.get().beats(me.task(source.curr).prio.get()) {
         // It has just been woken there, and that CPU is about to switch to it.
         me.decide(p, Reason::PullPreempts);
-        return false;
+        return Found::Nothing;
+    }
+    if me.task(p).migration.is_disabled() {
+        me.decide(p, Reason::PushHeld);
+        return get_push_task(&source).map_or(Found::Nothing, Found::Held);
     }
     move_queued_task(&mut source, rq, p);
     bump(&me.k.totals.pulls);
     me.decide(p, Reason::Pulled);
-    true
+    Found::Taken
+}
+
+/// The stopper of `source` moves the task that runs there, and comes when it comes: the lock is dropped.
+async fn has_it_pushed_away<P: Platform>(
+    rq: RqGuard<'_, P>,
+    source: CpuId,
+    running: TaskId,
+) -> RqGuard<'_, P> {
+    let (me, cpu) = (rq.me, rq.cpu);
+    drop(rq);
+    ask_stopper(me, source, running).await;
+    let mut rq = me.lock(cpu).await;
+    rq.update_clock();
+    rq
 }

@@ -6,13 +6,14 @@ use super::select::stands_in_the_way;
 use crate::Class;
 use crate::class::move_queued_task;
 use crate::double_lock::{DoubleLocked, double_lock_at_once};
+use crate::migrate::{ask_stopper, get_push_task};
 use crate::platform::{Access, Line, Platform};
 use crate::registry::{
     PostPush, PushFail, PushIpiBail, PushRevalidate, PushSource, WakeRoute, WakeVerifyTarget,
 };
 use crate::rq::RqGuard;
 use crate::stats::bump;
-use crate::{CpuId, Reason, TaskId};
+use crate::{CpuId, Reason, TaskId, ThisCpu};
 
 /// How often a push looks for a target before it gives up.
 const MAX_TRIES: usize = 3;
@@ -33,36 +34,34 @@ pub(super) fn push_rt_task<'k, P: Platform>(rq: RqGuard<'k, P>) -> impl Future<O
     push(rq, HowMany::One, OnBetter::Reschedule)
 }
 
-/// As [`push_rt_tasks`], because another CPU has asked for it.
-pub(super) fn push_rt_tasks_asked<'k, P: Platform>(
-    rq: RqGuard<'k, P>,
-) -> impl Future<Output = RqGuard<'k, P>> {
-    let on_better = OnBetter::when_asked(&rq);
-    push(rq, HowMany::All, on_better)
-}
-
-/// As [`push_rt_task`], because another CPU has asked for it.
-pub(super) fn push_rt_task_asked<'k, P: Platform>(
-    rq: RqGuard<'k, P>,
-) -> impl Future<Output = RqGuard<'k, P>> {
-    let on_better = OnBetter::when_asked(&rq);
-    push(rq, HowMany::One, on_better)
-}
-
-async fn push<P: Platform>(mut rq: RqGuard<'_, P>, how_many: HowMany, on_better: OnBetter) -> RqGuard<'_, P> {
-    let mut push = Push { how_many, on_better, candidate: None, tries: 0, restarts: 0, over: false };
-    while let Some(cpu) = push.next_target(&mut rq) {
-        rq = match double_lock_at_once(rq, cpu) {
-            Ok(locked) => push.locked(locked),
-            Err(pending) => push.locked(pending.wait().await),
-        };
+/// As [`push_rt_tasks`] or [`push_rt_task`], because another CPU has asked for it. Where a task that may not
+/// migrate waits, the one that runs goes away instead. Releases the lock.
+pub(super) async fn push_asked<P: Platform>(rq: RqGuard<'_, P>, how_many: HowMany) {
+    let me = rq.me;
+    let mut push = Push::new(how_many, OnBetter::when_asked(&rq), OnHeld::PushAway);
+    drop(push.run(rq).await);
+    if let Some(running) = push.away {
+        ask_stopper(me, me.id, running).await;
     }
-    rq
+}
+
+async fn push<P: Platform>(rq: RqGuard<'_, P>, how_many: HowMany, on_better: OnBetter) -> RqGuard<'_, P> {
+    Push::new(how_many, on_better, OnHeld::GiveUp).run(rq).await
+}
+
+/// A CPU with a lower priority for a task that waits, or runs, on the executing one.
+pub(crate) fn lowest_cpu_for<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> Option<CpuId> {
+    find_lowest_rq(me, p, For::Push(me.id)).filter(|cpu| *cpu != me.id)
+}
+
+/// Whether a task that is pushed to this queue would be the best there.
+pub(crate) fn takes_pushed<P: Platform>(target: &RqGuard<'_, P>, p: TaskId) -> bool {
+    target.me.task(p).prio.get().beats(target.rt.active.best())
 }
 
 /// How many tasks to push at most.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum HowMany {
+pub(super) enum HowMany {
     One,
     All,
 }
@@ -74,6 +73,15 @@ enum OnBetter {
     Reschedule,
     /// It may wait here for long, as where a soft interrupt keeps the CPU: it is pushed.
     Push,
+}
+
+/// What becomes of a candidate that may not migrate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum OnHeld {
+    /// It stays, and so do those behind it.
+    GiveUp,
+    /// The same; but if the task that runs may go somewhere, that one does.
+    PushAway,
 }
 
 impl OnBetter {
@@ -91,6 +99,7 @@ impl OnBetter {
 struct Push {
     how_many: HowMany,
     on_better: OnBetter,
+    on_held: OnHeld,
     /// The task it is about, once that is chosen.
     candidate: Option<TaskId>,
     /// Searches for a CPU for it.
@@ -98,9 +107,25 @@ struct Push {
     /// How often another candidate took its place.
     restarts: usize,
     over: bool,
+    /// The running task, which the stopper is to move.
+    away: Option<TaskId>,
 }
 
 impl Push {
+    fn new(how_many: HowMany, on_better: OnBetter, on_held: OnHeld) -> Push {
+        Push { how_many, on_better, on_held, candidate: None, tries: 0, restarts: 0, over: false, away: None }
+    }
+
+    async fn run<'k, P: Platform>(&mut self, mut rq: RqGuard<'k, P>) -> RqGuard<'k, P> {
+        while let Some(cpu) = self.next_target(&mut rq) {
+            rq = match double_lock_at_once(rq, cpu) {
+                Ok(locked) => self.locked(locked),
+                Err(pending) => self.locked(pending.wait().await),
+            };
+        }
+        rq
+    }
+
     /// The CPU whose lock is needed next; none if the push is over.
     fn next_target<P: Platform>(&mut self, rq: &mut RqGuard<'_, P>) -> Option<CpuId> {
         loop {
@@ -135,6 +160,12 @@ impl Push {
         if bails {
             me.decide(p, Reason::PushPreempts);
             rq.resched();
+            self.over = true;
+        } else if me.task(p).migration.is_disabled() {
+            me.decide(p, Reason::PushHeld);
+            if self.on_held == OnHeld::PushAway && lowest_cpu_for(me, rq.curr).is_some() {
+                self.away = get_push_task(rq);
+            }
             self.over = true;
         } else {
             self.candidate = Some(p);
@@ -172,7 +203,7 @@ impl Push {
                 return rq;
             }
         }
-        if me.task(p).prio.get().beats(target.rt.active.best()) {
+        if takes_pushed(&target, p) {
             move_queued_task(&mut rq, &mut target, p);
             bump(&me.k.totals.pushes);
             me.decide(p, Reason::Pushed);

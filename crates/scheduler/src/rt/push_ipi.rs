@@ -14,7 +14,7 @@
 //! whose cursor stands on the interrupted CPU.
 
 use super::RtDomain;
-use super::push::{push_rt_task_asked, push_rt_tasks_asked};
+use super::push::{HowMany, push_asked};
 use crate::platform::{Access, Cost, Ipi, Line, Lock, Platform, RootLine};
 use crate::registry::{PushIpiWalker, PushSource, RtoSkipSelf};
 use crate::rq::RqGuard;
@@ -120,7 +120,7 @@ async fn push_all<P: Platform>(me: ThisCpu<'_, P>) {
     if has_pushable(me) {
         let mut rq = me.lock(me.id).await;
         rq.update_clock();
-        drop(push_rt_tasks_asked(rq).await);
+        push_asked(rq, HowMany::All).await;
     }
 }
 
@@ -204,7 +204,7 @@ async fn visit_for_source<P: Platform>(me: ThisCpu<'_, P>, source: CpuId) {
         if has_pushable(me) {
             let mut rq = me.lock(me.id).await;
             rq.update_clock();
-            drop(push_rt_task_asked(rq).await);
+            push_asked(rq, HowMany::One).await;
         }
         me.k.platform.acquire(me.id, Lock::PushWalker(source)).await;
         me.touch(Line::Rq(source), Access::Write);

@@ -38,7 +38,7 @@ pub(super) fn pick_highest_pushable_task<P: Platform>(rq: &RqGuard<'_, P>, cpu: 
     me.touch(Line::Rq(rq.cpu), Access::Read);
     let may_go = |p: TaskId| {
         me.touch(Line::Task(p), Access::Read);
-        me.task(p).may_run_on(cpu)
+        me.task(p).is_allowed_on(cpu)
     };
     match me.k.config.rules.pull_source.get() {
         PullSource::PushableList => rq.rt.pushable.iter(&me.k.tasks).find(|p| {

@@ -3,6 +3,7 @@
 use crate::affinity::move_waiting_task;
 use crate::class::{PreemptCause, active_load_balance, check_preempt_curr, move_queued_task};
 use crate::double_lock::{DoubleLocked, double_lock_balance};
+use crate::migrate::push_cpu_stop;
 use crate::platform::Platform;
 use crate::rq::{HandedOver, RunQueue};
 use crate::schedule::move_running_task;
@@ -19,6 +20,8 @@ pub(crate) struct Stopper {
     pub thread: Kept<Option<TaskId>>,
     /// What it has to do.
     pub works: HandedOver<StopWork>,
+    /// It has been asked to move the running task away; the queue's lock.
+    pub push_busy: Kept<bool>,
 }
 
 /// One piece of work.
@@ -39,6 +42,8 @@ pub(crate) enum Job {
     Leave(CpuId),
     /// It executes another program: to this CPU.
     GoTo(CpuId),
+    /// A task that has to stay here waits behind it: wherever it may run at once.
+    PushAway,
 }
 
 impl RunQueue {
@@ -57,6 +62,7 @@ pub async fn migration_cpu_stop<P: Platform>(me: ThisCpu<'_, P>) -> Option<TaskI
         match job {
             Job::Leave(dest) => leave(me, task, dest).await,
             Job::GoTo(dest) => go_to(me, task, dest).await,
+            Job::PushAway => push_cpu_stop(me, task).await,
         }
     }
     active_load_balance(me).await;
