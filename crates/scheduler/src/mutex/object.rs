@@ -101,6 +101,11 @@ impl MutexTable {
         id
     }
 
+    /// Whether nobody has it, and nobody waits for it.
+    pub fn is_free(&self, id: MutexId) -> bool {
+        self.get(id).word.get() == Word::Free
+    }
+
     /// Number of mutexes; ids are below it.
     pub fn len(&self) -> usize {
         self.0.len() as usize
