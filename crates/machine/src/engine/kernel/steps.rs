@@ -146,8 +146,8 @@ impl Sim {
         }
     }
 
-    /// The task sends or receives. With PREEMPT_RT who wakes a reader can be preempted by that while it has the
-    /// lock of the queue in which readers wait; and a reader that has read everything needs it to wait there.
+    /// The task sends or receives. With PREEMPT_RT who wakes a reader can be preempted by that while it has
+    /// the lock of the queue in which readers wait; and one that has read everything needs it to wait there.
     fn at_channel(&self, call: Caller<'_>, id: ChannelId, then: Resume) -> Rest {
         let (channels, locks) = (&self.user.channels, &self.user.kernel_locks);
         let waits = matches!(then, Resume::Receive(_)) && channels.is_empty(id);

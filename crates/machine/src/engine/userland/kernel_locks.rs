@@ -1,5 +1,5 @@
 //! Spinlocks of a kernel with PREEMPT_RT: who has one can be preempted, and others sleep for it (machine.md
-//! 1.3, 1.12).
+//! 1.3, 1.12): sleeping locks.
 //!
 //! Nearly all are free when they are taken, and given back before anybody asks. So they cost no event: only
 //! when a task is preempted inside the kernel it is drawn whether it has one, and that one is *live* from
@@ -9,39 +9,19 @@
 
 use super::activity::{Activity, Resume};
 use super::caller::Caller;
+use super::kernel_lock::{InKernelLock, KernelLock};
 use crate::objects::ChannelId;
 use crate::rng::Rng;
-use crate::spec::{LockClass, LockScope, Operation, held_at_some_moment, until_taken};
+use crate::spec::{LockScope, Operation, held_at_some_moment, until_taken};
 use scheduler::migrate::{migrate_disable, migrate_enable};
 use scheduler::mutex::{
     FastPath, LockError, LockOutcome, lock_fast, lock_resume, lock_slow, unlock_fast, unlock_slow,
 };
-use scheduler::{CpuId, MutexId, Nanos};
+use scheduler::{MutexId, Nanos};
 use std::cell::RefCell;
-
-/// One lock.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum KernelLock {
-    OfCpu(LockClass, CpuId),
-    OfMachine(LockClass, u64),
-    /// That of the queue of those who wait for a channel.
-    OfChannel(ChannelId),
-}
 
 /// How long a lock of a channel is held, with the wakeup in it (machine.md 1.12).
 const CHANNEL_HOLD: Nanos = Nanos(350);
-
-/// Where a task is with a lock that is live.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct InKernelLock {
-    lock: KernelLock,
-    mutex: MutexId,
-    /// It has it; else it comes to it, or waits for it.
-    has: bool,
-    /// What it does after it: so much of its operation is left.
-    rest: Nanos,
-    pub then: Resume,
-}
 
 /// The locks that are live.
 #[derive(Debug, Default)]
@@ -79,8 +59,8 @@ impl KernelLocks {
     pub fn met(&self, call: Caller<'_>, piece: Piece, rng: &mut Rng) -> Option<(KernelLock, Nanos)> {
         let class = held_at_some_moment(piece.operation, piece.whole, rng)?;
         let lock = match class.scope() {
-            LockScope::Cpu => KernelLock::OfCpu(class, call.me.id),
-            LockScope::Machine(instances) => KernelLock::OfMachine(class, rng.below(instances)),
+            LockScope::Cpu => KernelLock::Cpu(class, call.me.id),
+            LockScope::Machine(instances) => KernelLock::Machine(class, rng.below(instances)),
         };
         // Somebody else has it: then this task does not.
         let is_free = self.live_mutex(lock).is_none();
@@ -104,9 +84,9 @@ impl KernelLocks {
     /// them on the way.
     pub fn plan(&self, call: Caller<'_>, piece: Piece, rng: &mut Rng) {
         let here = |lock: KernelLock| match lock {
-            KernelLock::OfCpu(class, cpu) => (cpu == call.me.id).then_some(class),
-            KernelLock::OfMachine(class, _) => Some(class),
-            KernelLock::OfChannel(_) => None,
+            KernelLock::Cpu(class, cpu) => (cpu == call.me.id).then_some(class),
+            KernelLock::Machine(class, _) => Some(class),
+            KernelLock::Channel(_) => None,
         };
         let live = self.live.borrow();
         let wanted = live.iter().filter_map(|live| {
@@ -125,7 +105,7 @@ impl KernelLocks {
     /// A task is about to wait for a message, and another one was preempted while it had the lock that this
     /// takes: it has to wait for that first.
     pub fn wants_channel(&self, call: Caller<'_>, channel: ChannelId, then: Resume) -> bool {
-        let lock = KernelLock::OfChannel(channel);
+        let lock = KernelLock::Channel(channel);
         let Some(mutex) = self.live_mutex(lock) else { return false };
         let rest = Nanos::ZERO;
         call.with(|t| t.kernel_lock = Some(InKernelLock { lock, mutex, has: false, rest, then }));
@@ -135,7 +115,7 @@ impl KernelLocks {
     /// The running task has woken another one under the lock of a channel, and is preempted before it has
     /// given that back.
     pub fn holds_channel(&self, call: Caller<'_>, channel: ChannelId, rng: &mut Rng) {
-        let lock = KernelLock::OfChannel(channel);
+        let lock = KernelLock::Channel(channel);
         if self.live_mutex(lock).is_none() {
             let hold = rng.exponential(CHANNEL_HOLD);
             self.holds(call, lock, hold, hold, Resume::Return);
@@ -187,9 +167,9 @@ impl KernelLocks {
         }
         migrate_disable(call.me);
         let hold = match want.lock {
-            KernelLock::OfCpu(class, _) | KernelLock::OfMachine(class, _) => class.hold().min(want.rest),
+            KernelLock::Cpu(class, _) | KernelLock::Machine(class, _) => class.hold().min(want.rest),
             // Sending or receiving itself is what it is for: that follows, and takes its own time.
-            KernelLock::OfChannel(_) => Nanos::ZERO,
+            KernelLock::Channel(_) => Nanos::ZERO,
         };
         call.with(|t| {
             t.kernel_lock = Some(InKernelLock { has: true, rest: want.rest - hold, ..want });

@@ -12,6 +12,7 @@ mod device;
 mod family;
 mod futex;
 mod in_sections;
+mod kernel_lock;
 mod kernel_locks;
 mod mutex;
 mod pipe;

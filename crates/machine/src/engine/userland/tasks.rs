@@ -3,7 +3,7 @@
 use super::activity::Activity;
 use super::family::Family;
 use super::in_sections::SectionsOfTask;
-use super::kernel_locks::InKernelLock;
+use super::kernel_lock::InKernelLock;
 use super::rest::Slow;
 use super::warmth::Warmth;
 use crate::behaviour::{Behaviour, TaskCounters};
