@@ -358,16 +358,17 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "asymmetric",
         effect: Effect::Medium,
-        missing: "Of CPUs that are not worth the same: asymmetric packing (ITMT) and pressure by heat. Tasks \
-                  look for a CPU that they fit (rules unequal_cpus, uclamp and rt_fit), from 5.10 on, and go \
+        missing: "Of CPUs that are not worth the same: pressure by heat. Hybrid x86 machines (hybrid) pack \
+                  (rule asym_packing, from 4.10 on); what of that was recalled and not compared says \
+                  deadline-groups C9; the capacities that those without hardware threads have from 6.12 on are for \
+                  the machine file to say, with capacity in place of priority. Tasks look for a CPU that they fit (rules unequal_cpus, uclamp and rt_fit), from 5.10 on, and go \
                   where they cost the least energy (energy_aware), with a machine file that says what CPUs take \
                   (phone) and governor=schedutil; how 4.9 to 5.9 placed fair ones is not modelled, nor that \
                   averages before 5.0 were scaled and not slowed. Of energy and of schedutil: idle states, caches and \
                   memory, the boost after I/O, the boost by waiting tasks (6.5 on), schedutil's own thread. Of \
                   clamps of utilisation (uclamp): those of a recording's tasks, and changes by a task of another \
                   one's.",
-        changes: "Hybrid laptops up to 6.11 prefer their large CPUs by packing; a phone that is warm has less of \
-                  its large CPUs. Tasks of a recording run at full speed \
+        changes: "A laptop or a phone that is warm has less of its large CPUs. Tasks of a recording run at full speed \
                   on every CPU. Not measured.",
         profiles: SINCE_4_19,
         source: "deadline-groups C1, C4, B11",
