@@ -327,10 +327,13 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "isolation",
         effect: Effect::Medium,
-        missing: "nohz_full and isolcpus=nohz,managed_irq: a CPU with one task ticks on, and timers, unbound \
-                  kernel threads and interrupts stay on all CPUs. isolcpus and partitions of cpusets are \
-                  there: no balancing, no task without an affinity, root domains of their own; random \
-                  stretches with interrupts off and threads bound to a CPU disturb isolated CPUs like others.",
+        missing: "isolcpus=managed_irq, and what of nohz_full is RCU: its callbacks are not modelled anywhere. nohz_full \
+                  is there: no tick beside a single task (beside one under a limit neither, which 6.6 changed), \
+                  timers of sleepers and unbound kernel threads elsewhere; the tick that 4.17 moved to housekeeping CPUs is there in \
+                  all kernels, in an interrupt and not in a kworker, and a timer finds another CPU only if that ticks before it \
+                  expires. isolcpus and partitions of cpusets are there: no balancing, no task without an affinity, \
+                  root domains of their own. Random stretches with interrupts off, those of devices among them, and threads \
+                  bound to a CPU disturb isolated CPUs like others.",
         changes: "Machines that are tuned for real time: their isolated CPUs are disturbed more often here. \
                   Not measured.",
         profiles: ALL,

@@ -247,6 +247,7 @@ fn setup(scenario: &Scenario, cpus: u16) -> Setup {
         waits: Rc::new(Cell::new(count(scenario, |op| matches!(op, Op::Wait(_))))),
     };
     setup.isolate(isolated(scenario, cpus));
+    setup.nohz_full(undisturbed(scenario, cpus));
     let groups = groups(scenario, &mut setup);
     for (n, plan) in scenario.tasks.iter().enumerate() {
         let mut task = TaskSpec::new(format!("t{n}"), Script::new(&plan.ops, &shared));
@@ -276,6 +277,12 @@ fn setup(scenario: &Scenario, cpus: u16) -> Setup {
 /// In one of five scenarios some CPUs are isolated; the first is not.
 fn isolated(scenario: &Scenario, cpus: u16) -> CpuMask {
     let chosen = |cpu: &u16| scenario.seed % 5 == 3 && scenario.seed >> (cpu % 16 + 16) & 1 == 1;
+    (1..cpus).filter(chosen).map(CpuId).collect()
+}
+
+/// In one of seven scenarios some CPUs may stop their tick; the first may not.
+fn undisturbed(scenario: &Scenario, cpus: u16) -> CpuMask {
+    let chosen = |cpu: &u16| scenario.seed % 7 == 4 && scenario.seed >> (cpu % 16 + 20) & 1 == 1;
     (1..cpus).filter(chosen).map(CpuId).collect()
 }
 
