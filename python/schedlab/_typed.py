@@ -191,7 +191,7 @@ class ExperimentText(Record):
 
     __slots__ = ()
     _inner = {'groups': 'GroupText', 'loads': 'LoadText', 'machine': 'MachineText', 'members': 'MemberText', 'redraws': 'RedrawText', 'settings': 'KernelChange', 'stretch': 'Stretch'}
-    _optional = frozenset(['autogroup', 'check', 'dumps', 'duration_ns', 'groups', 'isolcpus', 'kernel', 'members', 'redraws', 'settings', 'stretch', 'tasks', 'why', 'without_fidelity'])
+    _optional = frozenset(['autogroup', 'check', 'dumps', 'duration_ns', 'groups', 'isolcpus', 'kernel', 'members', 'nohz_full', 'redraws', 'settings', 'stretch', 'tasks', 'why', 'without_fidelity'])
     autogroup: bool | None
     """Whether each load is a session with a group of its own (`sched_autogroup_enabled`), for tasks that are in no
     other group."""
@@ -214,6 +214,9 @@ class ExperimentText(Record):
     """On what."""
     members: Records[MemberText] | None
     """Who is in them; of several that mean a task the last counts."""
+    nohz_full: str | None
+    """CPUs that stop their tick beside a single task (`nohz_full=`): `2-3`, `1,4-7`. Timers and kernel threads that
+    need not be there are elsewhere."""
     redraws: Records[RedrawText] | None
     """Other seeds from moments of the run on, in the order in which they come: what `schedlab search` finds."""
     seed: int

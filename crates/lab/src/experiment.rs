@@ -198,7 +198,7 @@ impl Experiment {
         }
         let config = self.config()?;
         self.groups.check(self.kernel.named())?;
-        self.check_governor()?;
+        self.check_machine_has()?;
         let kernel = self.kernel.describe(&config, self.machine.spec().cpus());
         let mut setup = Setup::new(self.machine.spec().cpus());
         let members = self.groups.make(&mut setup);
@@ -285,21 +285,28 @@ impl Experiment {
         self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
-    /// A governor that chooses among frequencies needs some.
-    fn check_governor(&self) -> Result<(), Error> {
-        const CHOOSES: &str = "governor=schedutil";
+    /// A governor that chooses among frequencies needs some, and packing a CPU that is preferred.
+    fn check_machine_has(&self) -> Result<(), Error> {
+        const GOVERNOR: &str = "governor=schedutil";
+        const PACKING: &str = "asym_packing=";
         let spec = self.machine.spec();
-        if self.kernel.changes().iter().all(|change| change.setting != CHOOSES)
-            || !spec.topology.frequencies.is_empty()
-        {
-            return Ok(());
+        let asked = self.kernel.changes().iter().map(|change| change.setting.as_str());
+        for word in asked {
+            let lacks = if word == GOVERNOR && spec.topology.frequencies.is_empty() {
+                "has one frequency for each CPU; take one with several, such as phone, or give its file a \
+                 [frequency]"
+            } else if (word.starts_with(PACKING) || word.starts_with("sched_itmt_enabled="))
+                && spec.topology.priorities.is_empty()
+            {
+                "prefers no CPU to another; take one that does, such as hybrid, or give the CPUs of its file a \
+                 priority"
+            } else {
+                continue;
+            };
+            let problem = format!("machine {} {lacks}", spec.name);
+            return Err(Error::Settings { word: word.to_owned(), problem });
         }
-        let problem = format!(
-            "machine {} has one frequency for each CPU; take one with several, such as phone, or give its file a \
-             [frequency]",
-            spec.name
-        );
-        Err(Error::Settings { word: CHOOSES.to_owned(), problem })
+        Ok(())
     }
 
     /// The kernel's configuration before the run: what the user says, and what the recordings show.

@@ -21,6 +21,8 @@ const FIRST_IDLE: Release = Release::new(5, 15, 0);
 const FIRST_CLAMPS: Release = Release::new(5, 3, 0);
 const FIRST_PARTITIONS: Release = Release::new(5, 0, 0);
 const FIRST_ISOLATED: Release = Release::new(6, 1, 0);
+/// CONFIG_NO_HZ_FULL (deadline-groups B10 [R]).
+const FIRST_NOHZ_FULL: Release = Release::new(3, 10, 0);
 
 /// Which task groups there are, and who is in them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -30,12 +32,14 @@ pub struct Groups {
     /// Whether each load has a group of its own, for tasks that are in no other.
     autogroup: bool,
     /// CPUs in no sched domain, as they were written down.
-    isolcpus: Option<Isolcpus>,
+    isolcpus: Option<Named>,
+    /// CPUs that may stop their tick, likewise.
+    nohz_full: Option<Named>,
 }
 
-/// CPUs that are isolated from the start.
+/// CPUs that an option of the kernel names.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Isolcpus {
+struct Named {
     text: String,
     cpus: CpuMask,
 }
@@ -46,11 +50,22 @@ struct Isolcpus {
 /// No list of CPUs, or a kind of isolation that is not modelled.
 pub fn isolcpus(text: &str) -> Result<String, String> {
     let list = text.strip_prefix("domain,").unwrap_or(text);
-    let flags = ["nohz", "managed_irq"];
+    if list.split(',').any(|part| part == "nohz") {
+        return Err("`nohz` is an option of its own here: leave it out, and say nohz_full=".to_owned());
+    }
+    let flags = ["managed_irq"];
     if let Some(flag) = flags.into_iter().find(|flag| list.split(',').any(|part| part == *flag)) {
         return Err(format!("`{flag}` is not modelled (limit isolation); leave it out"));
     }
     units::cpu_list(list).map(|_| list.to_owned())
+}
+
+/// Reads the list of `nohz_full=`: `2-3`.
+///
+/// # Errors
+/// No list of CPUs.
+pub fn nohz_full(text: &str) -> Result<String, String> {
+    units::cpu_list(text).map(|_| text.to_owned())
 }
 
 /// Reads `NAME`, or `NAME=FILE:VALUE,…`: `web=cpu.max:200000/100000,cpu.weight:300`.
@@ -131,12 +146,17 @@ impl Groups {
             made.settings().check().map_err(of)?;
             described.push(made);
         }
-        let isolcpus = text.isolcpus.as_ref().map(|text| match units::cpu_list(text) {
-            Ok(cpus) => Ok(Isolcpus { text: text.clone(), cpus }),
-            Err(problem) => Err(Error::Settings { word: format!("isolcpus={text}"), problem }),
-        });
-        let isolcpus = isolcpus.transpose()?;
-        let groups = Groups { described, members: Vec::new(), autogroup: text.autogroup, isolcpus };
+        let named = |option: &str, text: &Option<String>| {
+            let read = text.as_ref().map(|text| match units::cpu_list(text) {
+                Ok(cpus) => Ok(Named { text: text.clone(), cpus }),
+                Err(problem) => Err(Error::Settings { word: format!("{option}={text}"), problem }),
+            });
+            read.transpose()
+        };
+        let isolcpus = named("isolcpus", &text.isolcpus)?;
+        let nohz_full = named("nohz_full", &text.nohz_full)?;
+        let (members, autogroup) = (Vec::new(), text.autogroup);
+        let groups = Groups { described, members, autogroup, isolcpus, nohz_full };
         let member = |member: &MemberText| groups.member(member);
         Ok(Groups { members: text.members.iter().map(member).collect::<Result<_, _>>()?, ..groups })
     }
@@ -166,6 +186,7 @@ impl Groups {
             members: self.members.iter().map(member).collect(),
             autogroup: self.autogroup,
             isolcpus: self.isolcpus.as_ref().map(|isolated| isolated.text.clone()),
+            nohz_full: self.nohz_full.as_ref().map(|named| named.text.clone()),
             ..text
         }
     }
@@ -193,6 +214,7 @@ impl Groups {
             (any(|group| group.settings().is_clamped()), "cpu.uclamp.min and .max", FIRST_CLAMPS),
             (any(is_partition), "cpuset.cpus.partition", FIRST_PARTITIONS),
             (any(is_isolated), "cpuset.cpus.partition:isolated", FIRST_ISOLATED),
+            (self.nohz_full.as_ref().map(|_| "nohz_full"), "nohz_full", FIRST_NOHZ_FULL),
         ] {
             if let Some(group) = group.filter(|_| release < since) {
                 let problem = format!("{} has no {what}: it exists since {since}", kernel.asked);
@@ -209,6 +231,9 @@ impl Groups {
         }
         if let Some(isolated) = &self.isolcpus {
             setup.isolate(isolated.cpus);
+        }
+        if let Some(named) = &self.nohz_full {
+            setup.nohz_full(named.cpus);
         }
         let member = |member: &Member| (member.whom.clone(), group_at(setup, &member.group, &self.described));
         Members::new(self.members.iter().map(member).collect::<Vec<_>>())
@@ -379,7 +404,9 @@ mod tests {
     #[test]
     fn what_is_isolated_is_a_list_of_cpus() {
         assert_eq!(isolcpus("domain,2-3"), Ok("2-3".to_owned()));
-        assert!(isolcpus("nohz,2").is_err_and(|problem| problem.contains("not modelled")));
+        assert!(isolcpus("managed_irq,2").is_err_and(|problem| problem.contains("not modelled")));
+        assert!(isolcpus("nohz,2").is_err_and(|problem| problem.contains("say nohz_full=")));
+        assert!(nohz_full("2-3").is_ok() && nohz_full("two").is_err());
         assert!(isolcpus("two").is_err() && isolcpus("").is_err());
         let text = ExperimentText { isolcpus: Some("2-3".to_owned()), ..ExperimentText::default() };
         let groups = Groups::of_text(&text).expect("legal");

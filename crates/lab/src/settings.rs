@@ -32,6 +32,8 @@ pub struct Settings {
     pub autogroup: Option<bool>,
     /// CPUs in no sched domain: `isolcpus=2-3`.
     pub isolcpus: Option<String>,
+    /// CPUs that stop their tick beside a single task: `nohz_full=2-3`.
+    pub nohz_full: Option<String>,
     /// Everything else: `NO_RT_PUSH_IPI`, `search=linear`, `2s:RT_PUSH_IPI`.
     pub changes: Vec<Change>,
 }
@@ -77,6 +79,10 @@ impl Settings {
                 self.isolcpus = Some(groups::isolcpus(value).map_err(|problem| bad(word, &problem))?);
                 Ok(())
             }
+            Some(("nohz_full", value)) => {
+                self.nohz_full = Some(groups::nohz_full(value).map_err(|problem| bad(word, &problem))?);
+                Ok(())
+            }
             _ if let Some(autogroup) = groups::autogroup(word) => {
                 self.autogroup = Some(autogroup);
                 Ok(())
@@ -108,6 +114,7 @@ impl Settings {
             members: text.members.iter().chain(&self.members).cloned().collect(),
             autogroup: self.autogroup.unwrap_or(text.autogroup),
             isolcpus: self.isolcpus.clone().or_else(|| text.isolcpus.clone()),
+            nohz_full: self.nohz_full.clone().or_else(|| text.nohz_full.clone()),
             ..text.clone()
         }
     }

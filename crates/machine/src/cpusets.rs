@@ -41,7 +41,7 @@ struct Set {
 /// What the kernel refuses.
 pub(crate) fn divide(cpus: usize, groups: &[GroupSpec], isolcpus: &CpuMask) -> Result<Division, RunError> {
     let all = CpuMask::first_n(cpus);
-    check_isolcpus(cpus, isolcpus)?;
+    check_option("isolcpus", cpus, isolcpus)?;
     let mut sets = vec![Set { own: all, left: all, said: false, is_partition: true }];
     for (number, group) in groups.iter().enumerate() {
         check(number, groups, &sets, &all, isolcpus)?;
@@ -102,13 +102,14 @@ fn division(groups: &[GroupSpec], sets: &[Set], isolcpus: &CpuMask) -> Division 
     Division { partitions, cpusets, outcome }
 }
 
-fn check_isolcpus(cpus: usize, isolcpus: &CpuMask) -> Result<(), RunError> {
+/// Whether the CPUs that an option of the kernel takes away from everybody else are there, and leave one.
+pub(crate) fn check_option(option: &'static str, cpus: usize, taken: &CpuMask) -> Result<(), RunError> {
     let all = CpuMask::first_n(cpus);
-    let refuse = |why: String| Err(RunError::Isolation { cpus: *isolcpus, why });
-    if !isolcpus.is_subset(&all) {
+    let refuse = |why: String| Err(RunError::Isolation { option, cpus: *taken, why });
+    if !taken.is_subset(&all) {
         return refuse(format!("the machine has CPUs 0-{}", cpus - 1));
     }
-    if all.without(isolcpus).is_empty() {
+    if all.without(taken).is_empty() {
         return refuse("one CPU at least has to be left for everybody else".to_owned());
     }
     Ok(())

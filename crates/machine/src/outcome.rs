@@ -233,8 +233,10 @@ pub enum RunError {
         cpus: Box<CpuMask>,
     },
     /// CPUs that cannot be isolated.
-    #[error("isolcpus={cpus}: {why}")]
+    #[error("{option}={cpus}: {why}")]
     Isolation {
+        /// The kernel's option that names them: isolcpus or nohz_full.
+        option: &'static str,
         /// Which.
         cpus: CpuMask,
         /// What is wrong with them.

@@ -25,6 +25,7 @@ pub struct Setup {
     pub(crate) devices: Vec<DeviceSpec>,
     pub(crate) groups: Vec<GroupSpec>,
     pub(crate) isolcpus: CpuMask,
+    pub(crate) nohz_full: CpuMask,
     pub(crate) outside: Vec<Outside>,
     pub(crate) softirqs: Vec<SoftirqSpec>,
     pub(crate) waits: Option<WaitTally>,
@@ -137,6 +138,7 @@ impl Setup {
             devices: Vec::new(),
             groups: Vec::new(),
             isolcpus: CpuMask::EMPTY,
+            nohz_full: CpuMask::EMPTY,
             outside: Vec::new(),
             softirqs: Vec::new(),
             waits: None,
@@ -228,6 +230,12 @@ impl Setup {
     /// Keeps these CPUs out of all sched domains from the start (isolcpus=): tasks get there by asking only.
     pub fn isolate(&mut self, cpus: CpuMask) {
         self.isolcpus = cpus;
+    }
+
+    /// Lets these CPUs stop their tick beside a single task, and keeps timers and kernel threads away that
+    /// need not be there (nohz_full=; deadline-groups B10).
+    pub fn nohz_full(&mut self, cpus: CpuMask) {
+        self.nohz_full = cpus;
     }
 
     /// The groups so far, in the order of their ids.

@@ -59,6 +59,9 @@ pub struct Topology {
     /// What the firmware says each CPU is worth at its highest speed, in 1024ths of the best one
     /// (deadline-groups C1); empty if all are worth the same.
     pub capacities: Vec<u16>,
+    /// How much the firmware prefers each CPU to others, the higher the more (ITMT, deadline-groups C9);
+    /// empty if none is preferred.
+    pub priorities: Vec<u16>,
     /// CPUs that can change their frequency, those that do so together; a CPU in none has a fixed one.
     pub frequencies: Vec<FrequencyDomain>,
 }
@@ -66,7 +69,7 @@ pub struct Topology {
 impl Topology {
     /// CPUs of which each is worth the same, grouped so.
     pub fn of(cpus: usize, levels: Vec<TopologyLevel>) -> Topology {
-        Topology { cpus, levels, capacities: Vec::new(), frequencies: Vec::new() }
+        Topology { cpus, levels, capacities: Vec::new(), priorities: Vec::new(), frequencies: Vec::new() }
     }
 
     /// The same CPUs, worth so much: 1 to 1024 for each. The best of them counts as 1024.
@@ -77,6 +80,13 @@ impl Topology {
         let differ = capacities.iter().any(|capacity| u64::from(*capacity) < best);
         let capacities = capacities.into_iter().filter(|_| differ).map(of_best).collect();
         Topology { capacities, ..self }
+    }
+
+    /// The same CPUs, preferred so much, each. Where all are preferred alike, none is.
+    #[must_use]
+    pub fn with_priorities(self, priorities: Vec<u16>) -> Topology {
+        let differ = priorities.iter().any(|priority| Some(priority) != priorities.first());
+        Topology { priorities: if differ { priorities } else { Vec::new() }, ..self }
     }
 
     /// The same with the frequencies of a smaller or larger machine of this make: its first CPUs, or all of
@@ -278,6 +288,8 @@ pub struct SchedGroup {
     pub span: CpuMask,
     /// So many.
     pub weight: u64,
+    /// They are the hardware threads of one core.
+    pub is_core: bool,
     /// Among the groups of all domains: of a single CPU it is the CPU's, of several CPUs a larger one that no
     /// other group has.
     pub number: usize,
@@ -296,9 +308,11 @@ pub struct SchedGroup {
 impl SchedGroup {
     fn new(topology: &Topology, span: CpuMask, number: usize) -> SchedGroup {
         let capacities = || span.iter().map(|cpu| topology.capacity(cpu));
+        let mut cores = topology.levels.iter().filter(|level| level.kind == LevelKind::Smt);
         SchedGroup {
             span,
             weight: u64::from(span.weight()),
+            is_core: span.weight() > 1 && cores.any(|level| level.spans.contains(&span)),
             number,
             capacity: Kept::new(capacities().sum()),
             max_capacity: Kept::new(capacities().max().unwrap_or(FULL_CAPACITY)),
@@ -437,6 +451,9 @@ fn chain_of(topology: &Topology, cpu: CpuId, built: &mut Vec<Built>) -> Vec<Sche
     let mut below = None;
     for (index, level) in topology.levels.iter().enumerate() {
         let Some(span) = level.spans.iter().find(|s| s.contains(cpu)).copied() else { continue };
+        // Others may have more of a level than this CPU: its groups are those of the level below all the
+        // same.
+        let below = below.replace(index);
         if span.weight() == 1 || chain.last().is_some_and(|d| d.span == span) {
             continue;
         }
@@ -473,7 +490,6 @@ fn chain_of(topology: &Topology, cpu: CpuId, built: &mut Vec<Built>) -> Vec<Sche
             imb_numa_nr: imb_numa_nr(topology, cpu, level.kind, &span),
             balance: BalanceState::default(),
         });
-        below = Some(index);
     }
     chain
 }

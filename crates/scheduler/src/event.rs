@@ -269,6 +269,8 @@ reasons! {
     LbNone "lb_none" "Balancing found no other group with a fair task.";
     LbMisfit "lb_misfit" "Balancing helps a fair task that deserves a better CPU: real-time tasks use its own, \
                           or it is worth too little.";
+    LbAsymPacking "lb_asym_packing"
+        "Balancing helps a group whose CPUs are less preferred than the idle one that looks (ITMT).";
     LbImbalanced "lb_imbalanced" "Balancing helps a group that bound tasks keep from evening out.";
     LbLocalBusier "lb_local_busier" "Balancing left things as they are: its own group has more to do.";
     LbWithinPct "lb_within_pct" "Balancing left things as they are: both groups are overloaded about alike.";
@@ -290,9 +292,13 @@ reasons! {
     KickCapacity "kick_capacity" "A CPU that real-time tasks use asked an idle one to take its fair task.";
     KickMisfit "kick_misfit"
         "A CPU that is worth too little for its fair task asked an idle one to balance.";
+    KickAsymPacking "kick_asym_packing"
+        "A CPU with a fair task asked an idle one to balance, as one idles that is preferred to it (ITMT).";
     KickBusyLlc "kick_busy_llc" "A CPU that shares its cache with busy ones asked an idle one to balance.";
     BalancedPeriodic "balanced_periodic" "Periodic balancing moved a fair task here.";
     BalancedNewIdle "balanced_newidle" "Balancing of a newly idle CPU moved a fair task here.";
+    ActiveAsymPacking "active_asym_packing"
+        "A busy CPU is to give its running task away, to an idle one that is preferred to it (ITMT).";
     BalancedActive "balanced_active" "A busy CPU was asked to give a fair task away.";
     NotMovedHeavy "not_moved_heavy" "Balancing left a task: it weighs more than twice what is to move.";
     NotMovedAffinity "not_moved_affinity" "Balancing left a task: it may not run on the other CPU.";

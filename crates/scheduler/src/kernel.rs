@@ -43,6 +43,8 @@ pub struct Scheduler<P: Platform> {
     pub frequencies: Frequencies,
     /// Which CPUs their tasks may use.
     pub cpusets: Cpusets,
+    /// CPUs that stop their tick beside a single task (nohz_full=, deadline-groups B10).
+    pub nohz_full: CpuMask,
     /// Totals since the start.
     pub totals: Totals,
     /// All CPUs.
@@ -132,6 +134,7 @@ impl<P: Platform> Scheduler<P> {
             groups: Groups::default(),
             frequencies: Frequencies::of(topology),
             cpusets: Cpusets::default(),
+            nohz_full: CpuMask::EMPTY,
             totals: Totals::default(),
             online: CpuMask::first_n(cpus),
             cursors: Cursors::new(cpus),

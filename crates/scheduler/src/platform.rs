@@ -191,6 +191,8 @@ pub enum Ipi {
     NohzReschedule,
     /// Let the throttled groups go on that are on your list ([`crate::fair::unthrottle_called`]).
     Unthrottle,
+    /// Tick again: more than one task is there ([`crate::tick::can_stop_tick`]).
+    Tick,
     /// Run the stopper: move the named tasks away ([`crate::stop::migration_cpu_stop`]).
     Stop,
 }

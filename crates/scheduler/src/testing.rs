@@ -397,6 +397,8 @@ impl Lab {
             Ipi::Push(source) => rt::push_irq_work(me, source).await,
             Ipi::Nohz | Ipi::NohzReschedule => fair::nohz_csd_func(me).await,
             Ipi::Unthrottle => fair::unthrottle_called(me).await,
+            // The machine ticks, if anything does.
+            Ipi::Tick => {}
             Ipi::Stop => {
                 migration_cpu_stop(me).await;
             }

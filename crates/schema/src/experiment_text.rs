@@ -34,6 +34,10 @@ pub struct ExperimentText {
     /// CPUs in no sched domain (`isolcpus=`): `2-3`, `1,4-7`. Tasks get there by asking for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub isolcpus: Option<String>,
+    /// CPUs that stop their tick beside a single task (`nohz_full=`): `2-3`, `1,4-7`. Timers and kernel
+    /// threads that need not be there are elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nohz_full: Option<String>,
     /// Everything random derives from it.
     pub seed: u64,
     /// Other seeds from moments of the run on, in the order in which they come: what `schedlab search` finds.
@@ -74,6 +78,7 @@ impl Default for ExperimentText {
             members: Vec::new(),
             autogroup: false,
             isolcpus: None,
+            nohz_full: None,
             seed: 1,
             redraws: Vec::new(),
             duration_ns: None,

@@ -94,6 +94,9 @@ fn of_word(word: &str, release: Release) -> TuneStep {
             step(commands, Some(&format!("PID: each process of {task}{}", other_cgroup(release))))
         }
         Some(("isolcpus", cpus)) => step(Vec::new(), Some(&format!("boot the kernel with isolcpus={cpus}"))),
+        Some(("nohz_full", cpus)) => {
+            step(Vec::new(), Some(&format!("boot the kernel with nohz_full={cpus} (built with NO_HZ_FULL)")))
+        }
         Some(("preempt_model", model)) => preempt_model(word, model, release),
         Some((name, value))
             if !RULES.iter().any(|rule| rule.name == name) && value.parse::<i64>().is_ok() =>
@@ -266,7 +269,7 @@ mod tests {
         assert_eq!(note("NO_WAKEUP_PREEMPT", new), "lost at the next boot");
         let quota = lines("group=web=cpu.max:200000/100000", Release::new(3, 10, 0));
         assert_eq!(quota[1], "echo 200000 > /sys/fs/cgroup/cpu/web/cpu.cfs_quota_us");
-        for word in ["hz=250", "search=linear", "preempt_model=full", "isolcpus=2-3"] {
+        for word in ["hz=250", "search=linear", "preempt_model=full", "isolcpus=2-3", "nohz_full=2"] {
             let step = of_word(word, Release::new(4, 4, 0));
             assert!(step.commands.is_empty() && step.note.is_some(), "{word}");
         }

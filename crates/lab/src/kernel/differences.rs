@@ -183,6 +183,26 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(V44, "fair-placement 8.3", "how far a wakeup looks goes by how long CPUs idle")
         .since([4, 13, 0])
         .set("SIS_PROP"),
+    releases(V44, "deadline-groups C9", "idle CPUs that the firmware prefers take tasks from others (ITMT)")
+        .since([4, 10, 0])
+        .set("asym_packing=by_priority"),
+    releases(V515, "deadline-groups C9", "CPUs that the firmware prefers look at how busy cores are (ITMT)")
+        .since([5, 16, 0])
+        .set("asym_packing=busy_threads"),
+    releases(
+        RT,
+        "deadline-groups C9",
+        "CPUs that the firmware prefers do not look at the rest of a core (ITMT)",
+    )
+    .until([5, 16, 0])
+    .set("asym_packing=by_priority"),
+    releases(
+        V61_BOTH,
+        "deadline-groups C9",
+        "a CPU takes tasks as preferred only if all of its core idles (ITMT)",
+    )
+    .since([6, 5, 0])
+    .set("asym_packing=idle_cores"),
     releases(V419, "rt-class 6.3", "RT_PUSH_IPI has a walker for each lowering CPU")
         .until([4, 15, 0])
         .set("push_ipi_walker=per_source"),

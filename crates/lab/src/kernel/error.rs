@@ -67,7 +67,7 @@ impl fmt::Display for KernelError {
 impl std::error::Error for KernelError {}
 
 /// What a configuration of a comparison says besides settings; on the command line options of their own.
-const BESIDE: [&str; 6] = ["kernel", "machine", "cpus", "group", "autogroup", "isolcpus"];
+const BESIDE: [&str; 7] = ["kernel", "machine", "cpus", "group", "autogroup", "isolcpus", "nohz_full"];
 
 /// The setting that was probably meant, as it is written or without the prefix that others have.
 fn nearest_setting(name: &str) -> Option<String> {

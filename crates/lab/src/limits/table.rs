@@ -327,10 +327,13 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "isolation",
         effect: Effect::Medium,
-        missing: "nohz_full and isolcpus=nohz,managed_irq: a CPU with one task ticks on, and timers, unbound \
-                  kernel threads and interrupts stay on all CPUs. isolcpus and partitions of cpusets are \
-                  there: no balancing, no task without an affinity, root domains of their own; random \
-                  stretches with interrupts off and threads bound to a CPU disturb isolated CPUs like others.",
+        missing: "isolcpus=managed_irq, and what of nohz_full is RCU: its callbacks are not modelled anywhere. nohz_full \
+                  is there: no tick beside a single task (beside one under a limit neither, which 6.6 changed), \
+                  timers of sleepers and unbound kernel threads elsewhere; the tick that 4.17 moved to housekeeping CPUs is there in \
+                  all kernels, in an interrupt and not in a kworker, and a timer finds another CPU only if that ticks before it \
+                  expires. isolcpus and partitions of cpusets are there: no balancing, no task without an affinity, \
+                  root domains of their own. Random stretches with interrupts off, those of devices among them, and threads \
+                  bound to a CPU disturb isolated CPUs like others.",
         changes: "Machines that are tuned for real time: their isolated CPUs are disturbed more often here. \
                   Not measured.",
         profiles: ALL,
@@ -358,16 +361,17 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "asymmetric",
         effect: Effect::Medium,
-        missing: "Of CPUs that are not worth the same: asymmetric packing (ITMT) and pressure by heat. Tasks \
-                  look for a CPU that they fit (rules unequal_cpus, uclamp and rt_fit), from 5.10 on, and go \
+        missing: "Of CPUs that are not worth the same: pressure by heat. Hybrid x86 machines (hybrid) pack \
+                  (rule asym_packing, from 4.10 on); what of that was recalled and not compared says \
+                  deadline-groups C9; the capacities that those without hardware threads have from 6.12 on are for \
+                  the machine file to say, with capacity in place of priority. Tasks look for a CPU that they fit (rules unequal_cpus, uclamp and rt_fit), from 5.10 on, and go \
                   where they cost the least energy (energy_aware), with a machine file that says what CPUs take \
                   (phone) and governor=schedutil; how 4.9 to 5.9 placed fair ones is not modelled, nor that \
                   averages before 5.0 were scaled and not slowed. Of energy and of schedutil: idle states, caches and \
                   memory, the boost after I/O, the boost by waiting tasks (6.5 on), schedutil's own thread. Of \
                   clamps of utilisation (uclamp): those of a recording's tasks, and changes by a task of another \
                   one's.",
-        changes: "Hybrid laptops up to 6.11 prefer their large CPUs by packing; a phone that is warm has less of \
-                  its large CPUs. Tasks of a recording run at full speed \
+        changes: "A laptop or a phone that is warm has less of its large CPUs. Tasks of a recording run at full speed \
                   on every CPU. Not measured.",
         profiles: SINCE_4_19,
         source: "deadline-groups C1, C4, B11",

@@ -7,7 +7,7 @@ use super::record::{Recorder, Tracing, Watch};
 use super::userland::process::{Newcomer, as_new_task, note_start};
 use super::userland::{Family, Userland};
 use crate::behaviour::{Behaviour, Env, TaskSpec};
-use crate::cpusets::divide;
+use crate::cpusets::{check_option, divide};
 use crate::group::{GroupSpec, QuotaSpec};
 use crate::outcome::{Outcome, RunError, TaskOrigin, TaskOutcome};
 use crate::rng::{Purpose, Rng};
@@ -21,7 +21,7 @@ use scheduler::fork::new_task;
 use scheduler::registry::{Config, StopperForm};
 use scheduler::stop::create_stopper;
 use scheduler::{CpuId, Nanos, Pid, Scheduler, Standing, TaskId, ThisCpu};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Waker};
@@ -123,8 +123,10 @@ impl Machine {
             spec.check(number)?;
         }
         let division = divide(cpus, &groups, &setup.isolcpus)?;
+        check_option("nohz_full", cpus, &setup.nohz_full)?;
         let hw = Hw::new(Parts {
             root_domains: division.partitions.root_domains(cpus),
+            nohz_full: setup.nohz_full,
             spawned: spawns.len(),
             recorder: Recorder::new(cpus, cpus + spawns.len(), options.trace),
             lock_kind: config.rules.lock_kind.get(),
@@ -136,6 +138,7 @@ impl Machine {
         });
         let mut k = Scheduler::new(hw, config, &topology, &division.partitions, spawns.len() + cpus);
         k.cpusets = division.cpusets;
+        k.nohz_full = setup.nohz_full;
         for (number, spec) in groups.iter().enumerate() {
             k.create_group(as_params(spec, options.seed, number as u64));
         }
@@ -151,6 +154,7 @@ impl Machine {
                 softirq_dice: RefCell::new(softirq_dice(setup.softirqs.len(), options.seed)),
                 softirqs: std::mem::take(&mut setup.softirqs),
                 ticks_at: std::mem::take(&mut setup.ticks_at),
+                next_remote_tick: Cell::new(Nanos::from_secs(1)),
                 kthread_wakes: wakes,
                 settings: options.settings.iter().map(|s| s.setting.clone()).collect(),
                 redraws: options.redraws.iter().map(|redraw| redraw.seed).collect(),

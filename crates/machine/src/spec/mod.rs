@@ -126,6 +126,16 @@ impl MachineSpec {
         self.topology = self.topology.clone().with_capacities(self.speeds.capacities());
     }
 
+    /// The firmware prefers its CPUs so much, each.
+    ///
+    /// # Panics
+    /// If these are not as many as it has.
+    pub fn set_priorities(&mut self, priorities: Vec<u16>) {
+        assert_eq!(priorities.len(), self.cpus(), "a priority for each CPU");
+        self.topology = self.topology.clone().with_priorities(priorities.clone());
+        self.speeds.priorities = priorities;
+    }
+
     /// The same make of machine with `n` CPUs, 1 to [`CpuMask::BITS`]. Fewer: the first `n` CPUs. More: the
     /// whole pattern of cores, caches and nodes again, and levels that span the machine grow with it, up to
     /// the `grows_to` of the file.
@@ -136,6 +146,7 @@ impl MachineSpec {
         let (topology, layout) = self.layout.resized(&self.topology, n);
         let speeds = self.speeds.resized(n);
         let topology = topology.with_capacities(speeds.capacities()).with_frequencies_of(&self.topology);
+        let topology = topology.with_priorities(speeds.priorities.clone());
         Ok(MachineSpec { topology, layout, speeds, ..self.clone() })
     }
 }

@@ -56,7 +56,8 @@ fn read_machine(root: Field<'_>) -> Result<MachineSpec, SpecError> {
     let cold = root.optional("cold").map(|c| read_cold(&c, &mut origins)).transpose()?;
     let speeds = root.optional("speed").map(|s| read_speed(&s, &topology, &mut origins)).transpose()?;
     let speeds = speeds.unwrap_or_default();
-    let mut topology = topology.with_capacities(speeds.capacities());
+    let mut topology =
+        topology.with_capacities(speeds.capacities()).with_priorities(speeds.priorities.clone());
     if let Some(field) = root.optional("frequency") {
         topology.frequencies = read_frequency(&field, topology.cpus, &speeds, &mut origins)?;
     }

@@ -10,6 +10,9 @@ pub struct Speeds {
     pub smt_busy_percent: u32,
     /// The fixed speed of each CPU; empty if all have the full one.
     pub cpus: Vec<CpuSpeed>,
+    /// How much the firmware prefers each CPU, 1 to 255, the higher the more (deadline-groups C9); empty if
+    /// it says nothing.
+    pub priorities: Vec<u16>,
 }
 
 /// The fixed speed of a CPU.
@@ -51,7 +54,7 @@ impl CpuSpeed {
 
 impl Default for Speeds {
     fn default() -> Speeds {
-        Speeds { smt_busy_percent: 100, cpus: Vec::new() }
+        Speeds { smt_busy_percent: 100, cpus: Vec::new(), priorities: Vec::new() }
     }
 }
 
@@ -70,6 +73,11 @@ impl Speeds {
     /// The same for a machine of another size, whose CPUs are these again and again.
     pub(super) fn resized(&self, cpus: usize) -> Speeds {
         let again = self.cpus.iter().copied().cycle();
-        Speeds { cpus: again.take(cpus).collect(), ..*self }
+        let priorities = self.priorities.iter().copied().cycle();
+        Speeds {
+            cpus: again.take(cpus).collect(),
+            priorities: priorities.take(cpus).collect(),
+            smt_busy_percent: self.smt_busy_percent,
+        }
     }
 }

@@ -51,9 +51,10 @@ fn remote_wakeup(kernel: &str, monitor: IdleMonitor, held: bool) -> Woken {
 
 /// machine.md 5.5: on bare x86 machines no interrupt; in virtual machines, and where nothing is known, one.
 #[test]
-fn the_laptop_waits_with_mwait_and_the_other_machines_halt() {
+fn laptops_wait_with_mwait_and_the_other_machines_halt() {
     for entry in BUILTIN {
-        let expected = if entry.name == "laptop" { IdleMonitor::Mwait } else { IdleMonitor::Hlt };
+        let is_laptop = ["laptop", "hybrid"].contains(&entry.name);
+        let expected = if is_laptop { IdleMonitor::Mwait } else { IdleMonitor::Hlt };
         let spec = MachineSpec::builtin(entry.name).expect("it is built in");
         assert_eq!(spec.idle_monitor, expected, "{}", entry.name);
     }

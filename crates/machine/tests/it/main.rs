@@ -9,6 +9,8 @@ mod idle;
 mod interrupt_time;
 mod kernel_locks;
 mod log;
+mod nohz_full;
+mod packing;
 mod partitions;
 mod paths;
 mod pi_spin;

@@ -41,6 +41,7 @@ fn ipi_name(ipi: LogIpi) -> &'static str {
         LogIpi::Push { .. } => "push IPI",
         LogIpi::Nohz {} => "balancing IPI",
         LogIpi::Unthrottle {} => "unthrottling IPI",
+        LogIpi::Tick {} => "tick IPI",
         LogIpi::Stop {} => "stopper IPI",
     }
 }
@@ -72,6 +73,7 @@ fn ipi_in_words(ipi: LogIpi) -> &'static str {
         LogIpi::Push { .. } => "an IPI to push tasks",
         LogIpi::Nohz {} => "an IPI to balance",
         LogIpi::Unthrottle {} => "an IPI to unthrottle",
+        LogIpi::Tick {} => "an IPI to tick again",
         LogIpi::Stop {} => "an IPI to move a task",
     }
 }

@@ -71,6 +71,10 @@ pub struct Common {
     /// CPUs in no sched domain (isolcpus=): 2-3,8. Nothing balances them; tasks get there by their affinity.
     #[arg(long, value_name = "CPUS", value_parser = groups::isolcpus)]
     isolcpus: Option<String>,
+    /// CPUs that stop their tick beside a single task (nohz_full=): 2-3,8. Timers and kernel threads stay
+    /// away.
+    #[arg(long, value_name = "CPUS", value_parser = groups::nohz_full)]
+    nohz_full: Option<String>,
     /// Simulated time, seconds without a unit [default: until the loads end; 10s where none does].
     ///
     /// Without this option the run ends when all loads that come to an end have done so, at the latest a
@@ -284,6 +288,7 @@ impl Common {
                 .next_back()
                 .unwrap_or(self.autogroup),
             isolcpus: self.isolcpus.clone(),
+            nohz_full: self.nohz_full.clone(),
             seed: self.seed,
             // Files say them: nobody writes them by hand.
             redraws: Vec::new(),

@@ -1,10 +1,10 @@
 //! Choosing a CPU for fair tasks and balancing them keep to their rules: fair-placement I7, I9 to I12, I14,
-//! I20 and I21; deadline-groups CF2.
+//! I20 and I21; deadline-groups CF2 and CF7.
 //!
 //! Why the others are for unit tests: fair-placement 6.1.
 
 use super::{Findings, Moment};
-use crate::fair::finds_what_it_uses;
+use crate::fair::{finds_what_it_uses, may_be_drained};
 use crate::platform::Platform;
 use crate::registry::{DoubleLock, Lb, LbActive};
 use crate::{CpuId, Event, Reason, Scheduler, TaskId, ThisCpu};
@@ -132,6 +132,13 @@ impl Placing {
             Reason::EnergyBest => own.by_energy = true,
             // What was found is not allowed (`recent_used=overwritten`): it wakes somewhere else.
             Reason::WakeFallback => own.found_idle = false,
+            Reason::ActiveAsymPacking => {
+                let cpu = me.task(p).cpu.get();
+                let running = me.k.rq(cpu).published.curr.get() == p;
+                found.expect("deadline-groups CF7", running && may_be_drained(me, cpu), || {
+                    format!("{p:?} is to leave CPU {cpu} to which none is preferred, or does not run there")
+                });
+            }
             Reason::WakeOnCpuList => self.listed.push(p),
             Reason::BalancedPeriodic => self.pulled(me, p, false, found),
             Reason::BalancedNewIdle => {
@@ -328,6 +335,21 @@ mod tests {
         assert_eq!(alarms(&lab, &[listed, woken, migrate(p, 2)], |_| ()), [""; 0]);
         let ran = Event::StatRuntime { task: p, runtime: Nanos(1), vruntime: 1 };
         assert_eq!(alarms(&lab, &[ran], |_| ()), [""; 0]);
+    }
+
+    #[test]
+    fn cf7_a_task_that_is_to_leave_a_preferred_cpu() {
+        let machine = || crate::Topology::flat(2).with_priorities([60, 35].into());
+        let alarms = |cpu: u16, topology: &crate::Topology, rule: &str| {
+            let lab = Lab::on(topology, "6.18.y", &[rule]);
+            let p = lab.spawn_allowed(Policy::Normal, cpu, cpus(&[cpu]));
+            alarms(&lab, &[decision(p, Reason::ActiveAsymPacking)], |_| ())
+        };
+        let packs = "asym_packing=idle_cores";
+        assert_eq!(alarms(1, &machine(), packs), [""; 0]);
+        assert_eq!(alarms(0, &machine(), packs), ["deadline-groups CF7"], "the best one");
+        assert_eq!(alarms(1, &machine(), "asym_packing=off"), ["deadline-groups CF7"]);
+        assert_eq!(alarms(1, &crate::Topology::flat(2), packs), ["deadline-groups CF7"], "none is preferred");
     }
 
     #[test]

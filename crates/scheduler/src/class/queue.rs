@@ -8,7 +8,7 @@ use crate::rq::RqGuard;
 use crate::shared::{Proof, Residence};
 use crate::stats::{add, bump};
 use crate::task::Task;
-use crate::{CpuId, Event, TaskId, TaskState, ThisCpu, dl, fair, frequency, rt, stop, uclamp};
+use crate::{CpuId, Event, TaskId, TaskState, ThisCpu, dl, fair, frequency, rt, stop, tick, uclamp};
 
 /// Why a task enters a run queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -94,6 +94,7 @@ pub(crate) fn activate_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kin
         Class::Idle => unreachable!("the idle task is never queued"),
     }
     frequency::utilisation_changed(rq);
+    tick::somebody_came(rq);
 }
 
 /// Takes a task off its queue; one that blocks may stay for a while.

@@ -12,6 +12,8 @@ pub(super) enum GroupType {
     Misfit,
     /// A core whose hardware threads take from each other, as several fair tasks run there (eevdf-class 4.5).
     SmtBalance,
+    /// Its tasks are for an idle CPU that is preferred to its own (deadline-groups C9).
+    AsymPacking,
     /// Tasks that may not leave it kept its balancing from evening it out.
     Imbalanced,
     /// More tasks than CPUs, and they wait.
@@ -43,6 +45,10 @@ pub(super) struct Figures {
     pub misfit_load: u64,
     /// See [`GroupType::SmtBalance`].
     pub threads_compete: bool,
+    /// See [`GroupType::AsymPacking`].
+    pub is_drained: bool,
+    /// How much its most preferred CPU is preferred; zero where none is.
+    pub priority: u64,
     /// See [`GroupType::Imbalanced`].
     pub imbalanced: bool,
 }
@@ -54,6 +60,8 @@ impl Figures {
             GroupType::Overloaded
         } else if self.imbalanced {
             GroupType::Imbalanced
+        } else if self.is_drained {
+            GroupType::AsymPacking
         } else if self.threads_compete {
             GroupType::SmtBalance
         } else if self.misfit_load > 0 {
@@ -129,12 +137,14 @@ mod tests {
     #[test]
     fn what_outranks_what() {
         use GroupType::*;
-        let ranks = [HasSpare, FullyBusy, Misfit, SmtBalance, Imbalanced, Overloaded];
+        let ranks = [HasSpare, FullyBusy, Misfit, SmtBalance, AsymPacking, Imbalanced, Overloaded];
         assert!(ranks.windows(2).all(|pair| pair[0] < pair[1]));
         let pinned =
             Figures { weight: 1, capacity: 1024, imbalanced: true, misfit_load: 9, ..Figures::default() };
         assert_eq!(pinned.group_type(117), Imbalanced);
-        let core = Figures { imbalanced: false, threads_compete: true, ..pinned };
+        let drained = Figures { imbalanced: false, is_drained: true, threads_compete: true, ..pinned };
+        assert_eq!(drained.group_type(117), AsymPacking);
+        let core = Figures { is_drained: false, ..drained };
         assert_eq!(core.group_type(117), SmtBalance);
         assert_eq!(Figures { threads_compete: false, ..core }.group_type(117), Misfit);
     }

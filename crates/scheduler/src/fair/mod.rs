@@ -124,8 +124,8 @@ pub use select::WakeHabits;
 pub use vruntime::lag;
 
 pub(crate) use balance::{
-    active_load_balance, lose_cache, note_overload, pre_schedule, raise_load_balance, rebalance_domains,
-    update_avg_idle, wants_pre_schedule,
+    active_load_balance, lose_cache, may_be_drained, note_overload, pre_schedule, raise_load_balance,
+    rebalance_domains, update_avg_idle, wants_pre_schedule,
 };
 pub(crate) use cfs::largest_sleeper_threshold;
 pub(crate) use change::{prio_changed, switched_to};

@@ -64,6 +64,12 @@ pub const ALIASES: &[Alias] = &[
         settings: &["NO_WAKEUP_PREEMPT"],
     },
     Alias {
+        name: "sched_itmt_enabled=0",
+        meaning: "The sysctl (since 6.15 a file of debugfs) that turns the preference of some CPUs off.",
+        source: "deadline-groups C9",
+        settings: &["asym_packing=off"],
+    },
+    Alias {
         name: "balance_mode=pull",
         meaning: "A lowering CPU pulls under the other CPUs' locks.",
         source: "rt-class 5.5",

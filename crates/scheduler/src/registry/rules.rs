@@ -230,6 +230,7 @@ table! {
     newidle_gate: NewIdleGate,
     idle_tick: IdleTick,
     misfit_reduced: MisfitReduced,
+    asym_packing: AsymPacking,
     lb_active: LbActive,
     detach_scale: DetachScale,
     nohz_balance: NohzBalance,

@@ -55,7 +55,8 @@ fn events() -> Vec<LogEvent> {
     ];
     let push = LogIpi::Push { source: cpu };
     let (nohz, unthrottle) = (LogIpi::Nohz {}, LogIpi::Unthrottle {});
-    let ipis = [LogIpi::Reschedule {}, LogIpi::Wakeup {}, push, nohz, unthrottle, LogIpi::Stop {}];
+    let (tick, stop) = (LogIpi::Tick {}, LogIpi::Stop {});
+    let ipis = [LogIpi::Reschedule {}, LogIpi::Wakeup {}, push, nohz, unthrottle, tick, stop];
     let held_off = [
         LogHeldOff::LockWait {},
         LogHeldOff::RqLock { cpu },

@@ -152,6 +152,7 @@ fn experiment() -> ExperimentText {
         members: vec![MemberText { group: "web".to_owned(), task: "periodic".to_owned() }],
         autogroup: true,
         isolcpus: Some("3".to_owned()),
+        nohz_full: Some("2-3".to_owned()),
         seed: 42,
         redraws: vec![RedrawText { at_ns: 3_000_000, seed: 7 }],
         duration_ns: Some(10_000_000_000),

@@ -81,6 +81,8 @@ pub enum LogIpi {
     Nohz {},
     /// To let task groups go on that have got more of their limit.
     Unthrottle {},
+    /// To tick again, as it has more than one task (nohz_full).
+    Tick {},
     /// To stop its task and move tasks away.
     Stop {},
 }

@@ -27,6 +27,7 @@ pub fn bare_engine(spec: MachineSpec, duration: Nanos) -> u64 {
         paths: None,
         idle_monitor: IdleMonitor::Hlt,
         root_domains: 1,
+        nohz_full: scheduler::CpuMask::EMPTY,
     });
     let timers: Vec<_> = (0..cpus).map(|c| hw.add_slot(Source::Timer(TaskId(c as u32)))).collect();
     let cycles = std::cell::Cell::new(0u64);

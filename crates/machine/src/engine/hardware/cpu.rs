@@ -150,6 +150,8 @@ pub(crate) struct CpuHw {
     pub polling: Cell<bool>,
     /// Its next tick is set.
     pub ticks: Cell<bool>,
+    /// When, if it does.
+    pub next_tick: Cell<Nanos>,
     /// The idle task stopped the CPU: whatever comes next has to get it out of there.
     pub halted: Cell<bool>,
     /// When it began to idle last.
@@ -218,6 +220,7 @@ impl CpuHw {
             ready_at: Cell::new(Nanos::ZERO),
             polling: Cell::new(false),
             ticks: Cell::new(false),
+            next_tick: Cell::new(Nanos::ZERO),
             halted: Cell::new(false),
             idle_since: Cell::new(Nanos::ZERO),
             touched: Cell::default(),

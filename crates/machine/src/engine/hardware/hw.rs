@@ -17,7 +17,7 @@ use crate::paths::WakePaths;
 use crate::rng::{Purpose, Rng};
 use crate::spec::{IdleMonitor, MachineSpec};
 use scheduler::registry::LockKind;
-use scheduler::{CpuId, Nanos, TaskId};
+use scheduler::{CpuId, CpuMask, Nanos, TaskId};
 use schema::RqLockStats;
 use std::cell::{Cell, OnceCell, RefCell};
 
@@ -41,6 +41,8 @@ pub(crate) struct Hw {
     pub cpus: Vec<CpuHw>,
     /// How idle CPUs wait in this run.
     pub idle_monitor: IdleMonitor,
+    /// CPUs that may stop their tick beside a task.
+    pub nohz_full: CpuMask,
     pub locks: LockTable,
     pub lines: LineTable,
     pub push_ipis: PushIpis,
@@ -62,6 +64,10 @@ struct FreeSlot {
     place: u32,
 }
 
+/// What a CPU that may stop its tick pays for each way into the kernel and out again: the middle of 0.5 to
+/// 1 us (deadline-groups B10 [I]).
+const CONTEXT_TRACKING: Nanos = Nanos(750);
+
 /// What a machine's hardware is made of.
 #[derive(Debug)]
 pub(crate) struct Parts {
@@ -76,12 +82,14 @@ pub(crate) struct Parts {
     pub paths: Option<WakePaths>,
     pub idle_monitor: IdleMonitor,
     pub root_domains: usize,
+    pub nohz_full: CpuMask,
 }
 
 impl Hw {
     /// Nothing has happened on it.
     pub fn new(parts: Parts) -> Hw {
-        let Parts { spec, spawned, lock_kind, seed, recorder, paths, idle_monitor, root_domains } = parts;
+        let Parts { spec, spawned, lock_kind, seed, recorder, paths, idle_monitor, root_domains, nohz_full } =
+            parts;
         let n = spec.topology.cpus;
         let noise_sources = spec.noise.irq_off.len();
         let cpu_ids = (0..n as u16).map(CpuId);
@@ -113,6 +121,7 @@ impl Hw {
             cpus: (0..n).map(cpu).collect(),
             paces,
             idle_monitor,
+            nohz_full,
             locks: LockTable::new(&spec, lock_kind, 2 * n + spawned),
             lines: LineTable::new(n, root_domains, 2 * n + spawned),
             push_ipis: PushIpis::new(n),
@@ -156,7 +165,37 @@ impl Hw {
     /// Lets a CPU tick at `at`.
     pub fn tick_at(&self, cpu: CpuId, at: Nanos) {
         self.cpu(cpu).ticks.set(true);
+        self.cpu(cpu).next_tick.set(at);
         self.queue.set(self.tick_slot(cpu), at);
+    }
+
+    /// It ticks no more.
+    pub fn stop_tick(&self, cpu: CpuId) {
+        self.cpu(cpu).ticks.set(false);
+        self.queue.clear(self.tick_slot(cpu));
+    }
+
+    /// What entering and leaving the kernel costs more on a CPU that may stop its tick: it tells each time
+    /// where it is, so that nobody waits for it (deadline-groups B10).
+    #[inline]
+    pub fn context_tracking(&self, cpu: CpuId) -> Nanos {
+        // Where the kernel costs nothing, this does neither.
+        let costs = self.nohz_full.contains(cpu) && self.spec.costs.syscall > Nanos::ZERO;
+        if costs { CONTEXT_TRACKING } else { Nanos::ZERO }
+    }
+
+    /// The CPU that serves a timer that `cpu` sets for `expires`: its own, unless it may stop its tick and a
+    /// housekeeping CPU ticks before.
+    pub fn timer_base(&self, cpu: CpuId, expires: Nanos) -> Option<CpuId> {
+        if !self.nohz_full.contains(cpu) {
+            return None;
+        }
+        let housekeeping = CpuMask::first_n(self.cpus.len()).without(&self.nohz_full);
+        let ticks_before = |other: &CpuId| {
+            let other = self.cpu(*other);
+            other.ticks.get() && other.next_tick.get() < expires
+        };
+        housekeeping.iter().find(ticks_before)
     }
 
     /// That of a source of its noise, by number.

@@ -20,6 +20,7 @@ pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
         sim.check();
         while !ctx.pending.borrow().is_empty() {
             sim.interrupts(me).await;
+            sim.may_stop_ticking(id);
             if ctx.softirq.get() == Softirq::Raised {
                 sim.softirq(me).await;
             }

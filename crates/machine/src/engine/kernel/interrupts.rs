@@ -37,7 +37,7 @@ impl Sim {
         }
         // It may come into a soft interrupt.
         self.measure_interrupts(me.id, self.hw().cpu(me.id).softirq.get() == Softirq::Running);
-        self.hw().charge_work(costs.irq_entry);
+        self.hw().charge_work(costs.irq_entry + self.hw().context_tracking(me.id));
         let in_interrupt = &self.hw().cpu(me.id).in_interrupt;
         in_interrupt.set(true);
         let mut timer_fired = false;
@@ -64,6 +64,7 @@ impl Sim {
                     if let Some(balancing) = scheduler_tick(me).await {
                         self.raise_softirq(me.id, SoftWork::Balance(balancing));
                     }
+                    self.remote_ticks(me).await;
                     self.messages_by_tick(me).await;
                     self.wake_kthreads(me, &self.surroundings.kthread_wakes.tick, Arrival::Tick).await;
                 }
@@ -172,6 +173,8 @@ impl Sim {
             }
             Ipi::Nohz | Ipi::NohzReschedule => nohz_csd_func(me).await,
             Ipi::Unthrottle => unthrottle_called(me).await,
+            // On the way out it finds that it needs its tick.
+            Ipi::Tick => {}
             // Nobody waits for an interrupt.
             Ipi::Stop => drop(migration_cpu_stop(me).await),
         }

@@ -77,6 +77,10 @@ pub(crate) fn kthreads(spec: &MachineSpec, setup: &mut Setup, seed: u64) -> Kthr
         };
         threads.iter().zip(&starts).filter_map(wake).collect()
     };
+    // Those that are bound to no CPU leave such CPUs alone.
+    let all = CpuMask::first_n(spec.topology.cpus);
+    let unbound = (!setup.nohz_full.is_empty()).then(|| all.without(&setup.nohz_full.or(&setup.isolcpus)));
+    let unbound = unbound.filter(|cpus| !cpus.is_empty());
     let mut spawns = Vec::new();
     for (number, (thread, starts)) in threads.iter().zip(&starts).enumerate() {
         let mut rng = Rng::keyed(seed, Purpose::Kthread, number as u64);
@@ -86,7 +90,8 @@ pub(crate) fn kthreads(spec: &MachineSpec, setup: &mut Setup, seed: u64) -> Kthr
             let behaviour =
                 Kthread { start: *start, run: thread.run, raises: raises.clone(), next: Next::Sleep };
             let cpu = thread.per_cpu.then_some(CpuId(index as u16));
-            spawns.push(kthread(thread, cpu, behaviour, &mut rng));
+            let cpus = cpu.map(CpuMask::single).or(unbound);
+            spawns.push(kthread(thread, cpu, cpus, behaviour, &mut rng));
         }
     }
     let irq_off = (0..noise.irq_off.len()).map(|source| woken_by(WakeEvent::IrqOff(source))).collect();
@@ -95,7 +100,13 @@ pub(crate) fn kthreads(spec: &MachineSpec, setup: &mut Setup, seed: u64) -> Kthr
 
 const DOOR: ChannelSpec = ChannelSpec::new(1);
 
-fn kthread(noise: &KthreadNoise, cpu: Option<CpuId>, behaviour: Kthread, rng: &mut Rng) -> Spawn {
+fn kthread(
+    noise: &KthreadNoise,
+    cpu: Option<CpuId>,
+    cpus: Option<CpuMask>,
+    behaviour: Kthread,
+    rng: &mut Rng,
+) -> Spawn {
     let comm = cpu.map_or_else(|| noise.comm.clone(), |c| format!("{}/{c}", noise.comm));
     let at = match behaviour.start {
         Start::Timer(period) => {
@@ -108,7 +119,7 @@ fn kthread(noise: &KthreadNoise, cpu: Option<CpuId>, behaviour: Kthread, rng: &m
     spec.kernel_thread = true;
     spec.policy = noise.policy;
     spec.nice = noise.nice;
-    spec.cpus = cpu.map(CpuMask::single);
+    spec.cpus = cpus;
     Spawn { at, cpu, thread: None, spec }
 }
 

@@ -10,7 +10,7 @@ use crate::rng::{Purpose, Rng};
 use crate::setup::{Outside, OutsideChange};
 use crate::softirq::{SoftirqGap, SoftirqSpec};
 use scheduler::{CpuId, Nanos, Scheduler, TaskId, ThisCpu};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 /// See the module's head.
 #[derive(Debug)]
@@ -36,6 +36,8 @@ pub(crate) struct Surroundings {
     pub softirq_dice: RefCell<Vec<Rng>>,
     /// A tick of each CPU, where the setup says one.
     pub ticks_at: Vec<Option<Nanos>>,
+    /// When CPUs without a tick have their next one from afar.
+    pub next_remote_tick: Cell<Nanos>,
     /// Which kernel threads wake by what happens on a CPU.
     pub kthread_wakes: KthreadWakes,
     /// Changes of the settings, by index.

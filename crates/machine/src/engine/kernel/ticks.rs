@@ -1,8 +1,10 @@
 //! When CPUs tick.
 
 use super::sim::Sim;
+use crate::engine::hardware::Hw;
 use scheduler::registry::SkewTick;
-use scheduler::{CpuId, Nanos};
+use scheduler::tick::{can_stop_tick, sched_tick_remote};
+use scheduler::{CpuId, Nanos, ThisCpu};
 
 impl Sim {
     /// Idle CPUs take no ticks (NO_HZ) but for timers of the wheel, and perhaps a last one (`idle_tick`): a
@@ -17,7 +19,37 @@ impl Sim {
     /// (Apart: nearly every CPU that is asked ticks already.)
     #[inline(never)]
     fn start_ticking(&self, cpu: CpuId) {
+        if self.needs_no_tick(cpu) {
+            return;
+        }
         self.hw().tick_at(cpu, self.next_tick(cpu));
+    }
+
+    /// An interrupt is over: a CPU that may stop its tick does so, if nothing needs it (deadline-groups B10).
+    #[inline]
+    pub fn may_stop_ticking(&self, cpu: CpuId) {
+        if self.hw().cpu(cpu).ticks.get() && self.needs_no_tick(cpu) {
+            self.hw().stop_tick(cpu);
+        }
+    }
+
+    fn needs_no_tick(&self, cpu: CpuId) -> bool {
+        self.hw().nohz_full.contains(cpu)
+            && can_stop_tick(&self.k, cpu)
+            && self.hw().cpu(cpu).by_tick.borrow().is_empty()
+    }
+
+    /// Once a second the tick of a housekeeping CPU does that of CPUs which have stopped theirs.
+    pub async fn remote_ticks(&self, me: ThisCpu<'_, Hw>) {
+        let (nohz_full, next) = (&self.hw().nohz_full, &self.surroundings.next_remote_tick);
+        let now = self.hw().local_now();
+        if nohz_full.is_empty() || nohz_full.contains(me.id) || now < next.get() {
+            return;
+        }
+        next.set(now + Nanos::from_secs(1));
+        for cpu in nohz_full.iter().filter(|cpu| !self.hw().cpu(*cpu).ticks.get()) {
+            sched_tick_remote(me, cpu).await;
+        }
     }
 
     /// From one tick to the next.

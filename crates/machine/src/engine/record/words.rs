@@ -70,6 +70,7 @@ pub(crate) fn ipi(ipi: Ipi) -> LogIpi {
         Ipi::Push(source) => LogIpi::Push { source: cpu(source) },
         Ipi::Nohz => LogIpi::Nohz {},
         Ipi::Unthrottle => LogIpi::Unthrottle {},
+        Ipi::Tick => LogIpi::Tick {},
         Ipi::Stop => LogIpi::Stop {},
     }
 }

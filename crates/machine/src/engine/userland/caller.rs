@@ -40,7 +40,8 @@ impl<'s> Caller<'s> {
 
     /// Pays for entering and leaving the kernel.
     pub fn syscall(self) {
-        self.hw().charge_work(self.hw().spec.costs.syscall);
+        let hw = self.hw();
+        hw.charge_work(hw.spec.costs.syscall + hw.context_tracking(self.me.id));
     }
 
     /// What work in the kernel takes with its locks: to take a sleeping one costs twice as much as a

@@ -25,7 +25,9 @@ pub(crate) fn sleep_until(call: Caller<'_>, until: Nanos) -> Rest {
     }
     let (slot, slack) = call.with(|t| (t.timer, if is_rt { Nanos::ZERO } else { t.timer_slack }));
     let expires = until + slack;
-    hw.add_timer(call.me.id, expires);
+    let base = hw.timer_base(call.me.id, expires);
+    call.with(|t| t.timer_base = base);
+    hw.add_timer(base.unwrap_or(call.me.id), expires);
     let jitter = hw.spec.noise.timer_jitter;
     let jitter = jitter.map_or(Nanos::ZERO, |s| hw.dice(call.me.id, |rng| s.draw(rng)));
     // A timer cannot be programmed into the past: it fires at once then.

@@ -10,7 +10,7 @@ use crate::behaviour::{Behaviour, TaskCounters};
 use crate::engine::hardware::{Hw, Slot};
 use crate::outcome::{TaskOrigin, TimeUnder};
 use crate::rng::{Rng, TaskStream};
-use scheduler::{Nanos, Pid, Scheduler, TaskId};
+use scheduler::{CpuId, Nanos, Pid, Scheduler, TaskId};
 use std::cell::{Cell, RefCell};
 
 /// Every task, and what they have cost.
@@ -54,6 +54,8 @@ pub(crate) struct TaskCtx {
     pub timer_slack: Nanos,
     /// Its timer expires in the soft interrupt.
     pub timer_is_soft: bool,
+    /// The CPU that serves it, where that is not the task's own.
+    pub timer_base: Option<CpuId>,
     pub working_set_bytes: u64,
     pub warmth: Warmth,
     pub family: Family,

@@ -32,7 +32,7 @@ fn both_kinds_with_their_origins() {
 #[test]
 fn who_says_nothing_runs_at_full_speed() {
     assert_eq!(with("").map(|spec| spec.speeds), Ok(MachineSpec::parse(&good(), "m").expect("good").speeds));
-    for entry in BUILTIN.iter().filter(|entry| !["laptop", "phone"].contains(&entry.name)) {
+    for entry in BUILTIN.iter().filter(|entry| !["laptop", "hybrid", "phone"].contains(&entry.name)) {
         let spec = MachineSpec::builtin(entry.name).expect("it is built in");
         assert_eq!((spec.speeds.smt_busy_percent, spec.speeds.cpus), (100, vec![]), "{}", entry.name);
     }
@@ -81,4 +81,44 @@ fn what_cannot_be_is_refused() {
     let twice = SLOW.replace("[{", "[{ cpus = \"3\", percent = 90, origin = \"assumed: x\" }, {");
     refused(with(&twice), "speed.cpus[1].cpus: CPU 3 has a speed already; name every CPU once");
     refused(with(&SLOW.replace("assumed: small ones", "small")), "does not say where the figure comes from");
+}
+
+/// deadline-groups C9: priorities go with speeds that the kernel is not told, each CPU has one, and a larger
+/// machine has the same again.
+#[test]
+fn cpus_that_the_firmware_prefers() {
+    let both = "cpus = [{ cpus = \"0-1\", percent = 100, priority = 60, origin = \"assumed: x\" }, \
+                { cpus = \"2-3\", percent = 58, priority = 35, origin = \"assumed: y\" }]\n";
+    let spec = with(both).expect("a machine file");
+    assert_eq!(
+        (spec.topology.priorities.clone(), percents(&spec)),
+        (vec![60, 60, 35, 35], vec![100, 100, 58, 58])
+    );
+    assert_eq!(spec.topology.capacities, [0; 0], "the kernel knows no speeds");
+    let origins: Vec<String> = spec.origins.iter().map(ToString::to_string).collect();
+    assert!(
+        origins.contains(&"speed.cpus[1] = 58 percent, priority 35 for CPUs 2-3 (assumed: y)".to_owned())
+    );
+    assert_eq!(spec.with_cpus(6).expect("six of them").topology.priorities, [60, 60, 35, 35, 60, 60]);
+    assert_eq!(spec.with_cpus(2).expect("two of them").topology.priorities, [0; 0], "all alike");
+    let why = "speed.cpus: gives a priority to some CPUs, and none to CPU 2; give one to each, or to none";
+    refused(with(&both.replace("58, priority = 35", "58")), why);
+    refused(
+        with(&both.replace("percent = 58", "capacity = 600")),
+        "speed.cpus[1].priority: stands beside capacity",
+    );
+    refused(
+        with(&both.replace("= 35", "= 256")),
+        "256 as a priority is impossible; give 1 to 255 as a priority",
+    );
+}
+
+/// The built-in one: six large cores of two threads, then two clusters of small ones.
+#[test]
+fn the_hybrid_laptop() {
+    let hybrid = MachineSpec::builtin("hybrid").expect("it is built in");
+    assert_eq!(hybrid.topology.priorities, [[60; 12].as_slice(), &[35; 8]].concat());
+    assert_eq!(percents(&hybrid), [[100; 12].as_slice(), &[58; 8]].concat());
+    assert_eq!(hybrid.topology.capacities, [0; 0]);
+    assert_eq!([0, 11, 12].map(|cpu| hybrid.core_of(scheduler::CpuId(cpu)).weight()), [2, 2, 1]);
 }

@@ -74,6 +74,19 @@ fn topology(shape: Shape) -> Topology {
             2 * usize::from(n),
             vec![level(LevelKind::Smt, groups(n, 2)), level(LevelKind::Mc, groups(1, 2 * n))],
         ),
+        Shape::Hybrid { large, small } => {
+            let all = 2 * large + small;
+            let cores = |rest: Vec<CpuMask>| [groups(large, 2), rest].concat();
+            let single = (2 * large..all).map(|cpu| CpuMask::single(CpuId(cpu))).collect();
+            Topology::of(
+                all.into(),
+                vec![
+                    level(LevelKind::Smt, cores(single)),
+                    level(LevelKind::Cluster, cores(vec![mask(2 * large..all)])),
+                    level(LevelKind::Mc, groups(1, all)),
+                ],
+            )
+        }
         Shape::Nodes { nodes, cpus, far } => Topology::of(
             usize::from(nodes * cpus),
             vec![
@@ -86,8 +99,18 @@ fn topology(shape: Shape) -> Topology {
 
 fn machine(scenario: &Scenario) -> MachineSpec {
     let mut spec = MachineSpec::ideal(topology(scenario.shape));
-    if matches!(scenario.shape, Shape::Threads(_)) {
+    if matches!(scenario.shape, Shape::Threads(_) | Shape::Hybrid { .. }) {
         spec.speeds.smt_busy_percent = 62;
+    }
+    if scenario.prefers() {
+        let second = |cpu: usize| spec.core_of(CpuId(cpu as u16)).first().map_or(0, |first| first.0 / 2 % 2);
+        let priorities = (0..spec.cpus()).map(|cpu| if second(cpu) == 1 { 35 } else { 60 }).collect();
+        spec.set_priorities(priorities);
+    }
+    if let Shape::Hybrid { large, small } = scenario.shape {
+        let each = [(2 * large, CpuSpeed::FULL, 60), (small, CpuSpeed::Percent(58), 35)];
+        spec.set_speeds(each.map(|(cpus, speed, _)| vec![speed; cpus.into()]).concat());
+        spec.set_priorities(each.map(|(cpus, _, priority)| vec![priority; cpus.into()]).concat());
     }
     if let Shape::Unequal { small, large } = scenario.shape {
         let speeds = [(small, CpuSpeed::Capacity(446)), (large, CpuSpeed::Capacity(1024))];
@@ -224,6 +247,7 @@ fn setup(scenario: &Scenario, cpus: u16) -> Setup {
         waits: Rc::new(Cell::new(count(scenario, |op| matches!(op, Op::Wait(_))))),
     };
     setup.isolate(isolated(scenario, cpus));
+    setup.nohz_full(undisturbed(scenario, cpus));
     let groups = groups(scenario, &mut setup);
     for (n, plan) in scenario.tasks.iter().enumerate() {
         let mut task = TaskSpec::new(format!("t{n}"), Script::new(&plan.ops, &shared));
@@ -253,6 +277,12 @@ fn setup(scenario: &Scenario, cpus: u16) -> Setup {
 /// In one of five scenarios some CPUs are isolated; the first is not.
 fn isolated(scenario: &Scenario, cpus: u16) -> CpuMask {
     let chosen = |cpu: &u16| scenario.seed % 5 == 3 && scenario.seed >> (cpu % 16 + 16) & 1 == 1;
+    (1..cpus).filter(chosen).map(CpuId).collect()
+}
+
+/// In one of seven scenarios some CPUs may stop their tick; the first may not.
+fn undisturbed(scenario: &Scenario, cpus: u16) -> CpuMask {
+    let chosen = |cpu: &u16| scenario.seed % 7 == 4 && scenario.seed >> (cpu % 16 + 20) & 1 == 1;
     (1..cpus).filter(chosen).map(CpuId).collect()
 }
 

@@ -28,6 +28,11 @@ impl Scenario {
     pub fn polls(&self) -> bool {
         self.seed % 2 == 1
     }
+
+    /// Whether the firmware prefers every second core to the others.
+    pub fn prefers(&self) -> bool {
+        self.seed.is_multiple_of(3) && matches!(self.shape, Shape::Flat(_) | Shape::Threads(_))
+    }
 }
 
 /// How the CPUs are arranged.
@@ -41,6 +46,9 @@ pub enum Shape {
     Clusters(u16),
     /// So many that are worth less, and so many of full worth; all share a cache.
     Unequal { small: u16, large: u16 },
+    /// Large cores of two threads, and small ones of one, one cluster, which the firmware prefers less; only
+    /// stages have them.
+    Hybrid { large: u16, small: u16 },
     /// Hardware threads of cores that share a cache.
     Threads(u16),
     /// Nodes of so many CPUs; far ones have no affine wakeups between them.

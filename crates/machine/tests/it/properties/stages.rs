@@ -29,6 +29,7 @@ pub fn stages() -> Vec<Scenario> {
         few_allowed(),
         clusters(),
         does_not_fit(),
+        preferred_cores(),
         asks_for_more(),
         little_to_gain(),
         wakes_beside_a_better_cpu(),
@@ -45,6 +46,12 @@ fn does_not_fit() -> Scenario {
     let first = task(Plan::Normal, 0, vec![Op::Run(4_000); 5]);
     let tasks = vec![first.clone(), TaskPlan { ops: vec![Op::Run(4_000); 50], ..first }];
     stage(Shape::Unequal { small: 1, large: 1 }, Price::Free, tasks)
+}
+
+/// Hogs that end one after the other on large and small cores.
+fn preferred_cores() -> Scenario {
+    let hog = |n: usize| task(Plan::Normal, 0, vec![Op::Run(4_000); 10 + 7 * n]);
+    stage(Shape::Hybrid { large: 2, small: 3 }, Price::Free, (0..7).map(hog).collect())
 }
 
 /// A light task that asks for more than the smaller of two CPUs is worth, then for a little more than a fifth

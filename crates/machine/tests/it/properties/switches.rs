@@ -187,6 +187,7 @@ const CONTEXT: &[(&str, &[&str])] = &[
     ("lb_params", TRACKED),
     ("newidle_gate", TRACKED),
     ("misfit_reduced", TRACKED),
+    ("asym_packing", TRACKED),
     ("unequal_cpus", TRACKED),
     ("governor", CLAMPED),
     ("energy_aware", CLAMPED),

@@ -17,7 +17,7 @@ pub(crate) use new_idle::{pre_schedule, update_avg_idle, wants_pre_schedule};
 pub use nohz::FairRoot;
 pub(super) use numa::{numa_difference, stays_on_node};
 pub(super) use sums::Counted;
-pub(crate) use typed::tick_stopped;
+pub(crate) use typed::{may_be_drained, tick_stopped};
 pub use typed::{nohz_csd_func, raise_nohz_balance};
 
 use crate::domains::{BalanceConstants, SchedDomain};

@@ -7,7 +7,7 @@
 //! same.
 
 use super::sums::GroupSums;
-use super::typed::NohzRoot;
+use super::typed::{NohzRoot, Preferences};
 use super::{Situation, balance_domains, due};
 use crate::domains::SchedDomain;
 use crate::fair::cache::SharedCache;
@@ -33,6 +33,8 @@ pub struct FairRoot {
     pub(crate) is_asymmetric: bool,
     /// They are, and it is known what each takes, and none shares its core.
     pub(in crate::fair) has_energy_model: bool,
+    /// How much each CPU is preferred to others.
+    pub(in crate::fair) preferences: Preferences,
     /// They are, or can change their frequency.
     pub(crate) has_pelt_clocks: bool,
     /// Some cores of a cache share another one below it (sched_cluster_active).
@@ -60,6 +62,7 @@ impl FairRoot {
             has_cores,
             is_asymmetric: !topology.capacities.is_empty(),
             has_energy_model: !topology.capacities.is_empty() && !has_cores && topology.has_energy_model(),
+            preferences: Preferences::new(topology),
             has_pelt_clocks: !topology.capacities.is_empty() || !topology.frequencies.is_empty(),
             has_clusters: domains.iter().flatten().any(|d| d.kind == LevelKind::Cluster),
             sums: GroupSums::new(domains),

@@ -95,7 +95,7 @@ impl<'d> Candidate<'d> {
         match self.kind {
             GroupType::Overloaded | GroupType::FullyBusy => own.average_load() < other.average_load(),
             GroupType::Misfit => self.group.max_capacity.get() > best.group.max_capacity.get(),
-            GroupType::Imbalanced | GroupType::SmtBalance => false,
+            GroupType::Imbalanced | GroupType::AsymPacking | GroupType::SmtBalance => false,
             GroupType::HasSpare => own.idle > other.idle || (own.idle == other.idle && own.util < other.util),
         }
     }
@@ -142,7 +142,9 @@ fn compare<P: Platform>(
             if stays { Reason::LocalMargin } else { Reason::OtherLoad }
         }
         GroupType::Misfit if idlest.beats(local) => Reason::OtherType,
-        GroupType::Imbalanced | GroupType::SmtBalance | GroupType::Misfit => Reason::LocalType,
+        GroupType::Imbalanced | GroupType::AsymPacking | GroupType::SmtBalance | GroupType::Misfit => {
+            Reason::LocalType
+        }
         GroupType::HasSpare => {
             let (here, there) = (local.figures.idle, idlest.figures.idle);
             if numa && here < there {

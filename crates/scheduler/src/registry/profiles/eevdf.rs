@@ -36,6 +36,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "lb_lag=off",
             "delayed_count=counted",
             "smt_balance=on",
+            "asym_packing=idle_cores",
             "hot_count=tested",
             "fork_counts=all",
             "NO_NI_RANDOM",

@@ -34,6 +34,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "lb_params=fixed",
             "newidle_gate=migration_cost",
             "misfit_reduced=off",
+            "asym_packing=off",
             "idle_tick=drop",
             "blocked_floor=held",
             "renice=same_stint",

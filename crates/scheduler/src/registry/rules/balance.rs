@@ -56,6 +56,17 @@ rules! {
         On "on" "Yes, as a task that deserves a better CPU (6.0 on).",
         Off "off" "Only through repeated failures and the stopper.",
     }
+    AsymPacking asym_packing
+        "Whose tasks does an idle CPU take that the firmware prefers (ITMT)?" "deadline-groups C1, C9" {
+        BusyThreads "busy_threads"
+            "Those of less preferred CPUs, and those that share a core, wherever they are; a core takes some of \
+             CPUs without siblings only if all of it idles (5.16 to 6.4).",
+        IdleCores "idle_cores"
+            "Those of less preferred CPUs, if all of its core idles and theirs runs no other (6.5 on).",
+        ByPriority "by_priority"
+            "Those of less preferred CPUs, whatever else their cores do (4.10 to 5.15).",
+        Off "off" "Nobody's: it balances as any CPU does (up to 4.9, and with sched_itmt_enabled=0).",
+    }
     LbActive lb_active
         "After which failures is a busy CPU asked to give its running task away?" "fair-placement 4.9, 8.5" {
         TaskCounts "task_counts" "Those of passes that count tasks (5.13 on).",

@@ -104,6 +104,7 @@ async fn race_cpu(me: ThisCpu<'_, TestPlatform>, mut dice: Dice, tasks: &[TaskId
             Some(Ipi::Wakeup) => sched_ttwu_pending(me).await,
             Some(Ipi::Push(source)) => push_irq_work(me, source).await,
             Some(Ipi::Unthrottle) => unreachable!("there are no groups"),
+            Some(Ipi::Tick) => unreachable!("all CPUs tick"),
             Some(Ipi::Stop) => drop(migration_cpu_stop(me).await),
         }
         if me.k.rq(me.id).published.is_asked() {

@@ -66,6 +66,7 @@ impl Seen {
         match self.kind {
             GroupType::Overloaded | GroupType::FullyBusy => self.average() > best.average(),
             GroupType::Imbalanced => false,
+            GroupType::AsymPacking => own.priority <= other.priority,
             GroupType::Misfit => own.misfit_load >= other.misfit_load,
             GroupType::SmtBalance if own.idle == 0 && other.idle == 0 => self.average() > best.average(),
             GroupType::SmtBalance | GroupType::HasSpare => {
@@ -111,6 +112,9 @@ impl Pass {
         if self.by_energy {
             return Reason::LbEnergy;
         }
+        if busiest.kind == GroupType::AsymPacking {
+            return Reason::LbAsymPacking;
+        }
         if busiest.kind == GroupType::Imbalanced {
             return Reason::LbImbalanced;
         }
@@ -148,6 +152,7 @@ impl Pass {
         match busiest.kind {
             GroupType::Misfit if self.asymmetric => return Imbalance { kind: Kind::Misfit, amount: 1 },
             GroupType::Misfit => return Imbalance { kind: Kind::Load, amount: b.misfit_load },
+            GroupType::AsymPacking => return tasks(b.nr_fair),
             GroupType::Imbalanced | GroupType::SmtBalance => return tasks(1),
             GroupType::HasSpare | GroupType::FullyBusy | GroupType::Overloaded => {}
         }
@@ -184,7 +189,10 @@ impl Pass {
 
 /// Whether that reason moves something.
 pub(super) fn moves(reason: Reason) -> bool {
-    matches!(reason, Reason::LbMisfit | Reason::LbImbalanced | Reason::LbSibling | Reason::LbMove)
+    matches!(
+        reason,
+        Reason::LbMisfit | Reason::LbAsymPacking | Reason::LbImbalanced | Reason::LbSibling | Reason::LbMove
+    )
 }
 
 #[cfg(test)]
@@ -428,7 +436,18 @@ mod tests {
             assert_eq!(busier(kind, spare(1, 3), spare(1, 2)), [true, false], "as many, more tasks");
             assert_eq!(busier(kind, spare(1, 3), spare(1, 3)), [false, false]);
         }
-        let kinds = [T::HasSpare, T::FullyBusy, T::Misfit, T::SmtBalance, T::Imbalanced, T::Overloaded];
+        let drained = |priority| Figures { priority, ..hogs(1, 1) };
+        assert_eq!(busier(T::AsymPacking, drained(35), drained(60)), [true, false], "the less preferred");
+        assert_eq!(busier(T::AsymPacking, drained(35), drained(35)), [true, true], "the last one");
+        let kinds = [
+            T::HasSpare,
+            T::FullyBusy,
+            T::Misfit,
+            T::SmtBalance,
+            T::AsymPacking,
+            T::Imbalanced,
+            T::Overloaded,
+        ];
         for pair in kinds.windows(2) {
             let [low, high] = [pair[0], pair[1]].map(|kind| Seen { figures: hogs(1, 1), kind });
             assert!(high.is_busier_than(&low) && !low.is_busier_than(&high), "{pair:?}");

@@ -2,6 +2,7 @@
 
 use super::decide::{Imbalance, Kind};
 use super::detach::{Pull, attach_tasks, detach_tasks};
+use super::packing;
 use super::statistics::Search;
 use crate::domains::SchedDomain;
 use crate::fair::balance::active::request_push;
@@ -107,6 +108,9 @@ async fn failed<P: Platform>(
             return;
         }
         pull.all_pinned = false;
+        if is_packed(me, search, dest, from) {
+            me.decide(running, Reason::ActiveAsymPacking);
+        }
         bump(&state.other_counts.active);
         request_push(me, from, dest).await;
         if any_failure {
@@ -115,7 +119,7 @@ async fn failed<P: Platform>(
         asked = true;
     }
     let again = match any_failure {
-        true => asked && !is_worth_less(me, search, dest, from),
+        true => asked && !is_worth_less(me, search, dest, from) && !is_packed(me, search, dest, from),
         false => asked && !needs_active_balance(me, search, dest, from, imbalance),
     };
     if !again {
@@ -225,9 +229,15 @@ fn needs_active_balance<P: Platform>(
         LbActive::TaskCounts => imbalance.kind == Kind::Task,
         LbActive::AnyFailure => true,
     };
-    imbalance.kind == Kind::Misfit
+    is_packed(me, search, dest, from)
+        || imbalance.kind == Kind::Misfit
         || (counts && failures > tries + 2)
         || is_worth_less(me, search, dest, from)
+}
+
+/// Whether `dest` idles and is preferred to the busy CPU.
+fn is_packed<P: Platform>(me: ThisCpu<'_, P>, search: &Search<'_>, dest: CpuId, from: CpuId) -> bool {
+    packing::packs_now(me, search.domain, search.situation) && packing::asks_for_running(me, from, dest)
 }
 
 /// Whether real-time tasks leave the only fair task of the busy CPU clearly less than `dest` has for it.

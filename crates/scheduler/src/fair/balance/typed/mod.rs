@@ -10,6 +10,7 @@ mod detach;
 mod load_balance;
 mod new_idle;
 mod nohz;
+mod packing;
 mod rebalance;
 mod room;
 mod statistics;
@@ -23,6 +24,8 @@ pub(in crate::fair) use nohz::Request;
 pub(super) use nohz::nohz_idle_balance;
 pub(crate) use nohz::tick_stopped;
 pub use nohz::{nohz_csd_func, raise_nohz_balance};
+pub(in crate::fair) use packing::Preferences;
+pub(crate) use packing::may_be_drained;
 pub(super) use rebalance::{rebalance_now, tick_balances_later, trigger_load_balance};
 
 use crate::fair::cpu_load::tick_period;

@@ -1,8 +1,7 @@
 //! Idle CPUs take no ticks: a busy one asks one of them to balance for all (fair-placement 4.10).
 
 use super::rebalance::{bring_up_to_date, rebalance_domains};
-use super::unequal;
-use super::{jiffies, note};
+use super::{jiffies, note, packing, unequal};
 use crate::fair::balance::{Balancing, Situation, constants};
 use crate::fair::cache::shared_cache;
 use crate::fair::cpu_load::{tick_period, update_cpu_load};
@@ -145,6 +144,9 @@ fn kick_reason<P: Platform>(me: ThisCpu<'_, P>) -> Option<Reason> {
     }
     if me.k.nr_fair(me.id) >= 1 && is_reduced(me, me.id, constants(me, lowest).imbalance_pct) {
         return Some(Reason::KickCapacity);
+    }
+    if packing::a_better_one_idles(me) {
+        return Some(Reason::KickAsymPacking);
     }
     if above.iter().chain([lowest]).any(|domain| unequal::counts(me, domain)) {
         // There only room for each task counts, not how full a cache is. (Where a task that does not fit is

@@ -2,6 +2,7 @@
 //! what their CPUs are worth, unless one has room for tasks and another has not.
 
 use super::decide::{Imbalance, Kind};
+use super::packing;
 use super::statistics::{Busiest, Search};
 use crate::domains::{SchedDomain, SchedGroup};
 use crate::fair::balance::{Situation, constants};
@@ -19,6 +20,7 @@ pub(super) fn find_busiest_group<'d, P: Platform>(
     let domain = search.domain;
     let pct = constants(me, domain).imbalance_pct;
     let form = Form::of(me);
+    let packs = packing::packs_now(me, domain, search.situation);
     let measure = |group: &'d SchedGroup, local| Room::measure(me, search, group, local);
     let local = measure(domain.own_group(), true);
     let mut total = local;
@@ -30,10 +32,16 @@ pub(super) fn find_busiest_group<'d, P: Platform>(
         total.somebody_waits |= room.somebody_waits;
         let crowded = form.spreads(domain) && local.has_room(pct) && form.crowds(&room, &local);
         let rank = if crowded { Rank::Overloaded } else { room.rank(pct) };
-        let busier = |best: &(&SchedGroup, Room, Rank)| {
-            rank > best.2 || (rank == best.2 && room.average() > best.1.average())
+        let drained = |best| room.nr_fair > 0 && packing::drains_before(me, search.dest, group, best);
+        let goes_before = match busiest {
+            Some((best, its, its_rank)) if rank == its_rank => {
+                room.average() > its.average() && (!packs || drained(Some(best)))
+            }
+            Some((_, _, its_rank)) => rank > its_rank,
+            None if packs && rank == Rank::Other => room.average() > 0 && drained(None),
+            None => true,
         };
-        if busiest.as_ref().is_none_or(busier) {
+        if goes_before {
             busiest = Some((group, room, rank));
         }
     }
@@ -42,6 +50,11 @@ pub(super) fn find_busiest_group<'d, P: Platform>(
         super::note(me, Reason::LbNone);
         return None;
     };
+    if packs && packing::comes_no_lower(me, search.dest, group) {
+        super::note(me, Reason::LbAsymPacking);
+        let amount = (room.average() * room.capacity + 512) / 1024;
+        return Some(Busiest { group, imbalance: Imbalance { kind: Kind::Load, amount } });
+    }
     let pass = Pass { form, situation: search.situation, pct, average: total.average() };
     let reason = pass.decide(&local, &room, rank);
     super::note(me, reason);
@@ -389,6 +402,32 @@ mod tests {
         assert_eq!([rank(5, 3501, true), rank(4, 4096, true)], [Rank::Overloaded, Rank::Imbalanced]);
         let just = Room { nr_fair: 2, weight: 1, util: 100, capacity: 117, ..Room::default() };
         assert_eq!((just.has_room(117), just.rank(117)), (false, Rank::Other), "exactly as much");
+    }
+
+    /// deadline-groups C9, up to 5.4: of equally crowded groups one with more load goes first only if its CPU
+    /// is less preferred, too; all of its load comes. The loads alone decide where packing is off, and in
+    /// busy passes.
+    #[test]
+    fn an_idle_cpu_that_is_preferred_takes_from_the_least_preferred() {
+        let found = |rule: &str, dest: u16, situation| {
+            let topology = Topology::flat(4).with_priorities([60, 50, 35, 35].into());
+            let lab = Lab::on(&topology, "5.4", &[rule]);
+            for (cpu, load) in [(1, 500), (2, 900), (3, 1000)] {
+                let p = lab.spawn_allowed(Policy::Normal, cpu, CpuMask::single(CpuId(cpu)));
+                set_averages(lab.cpu(0), p, load, 1024);
+            }
+            lab.forget();
+            let domain = &lab.k.domains(CpuId(dest))[0];
+            let search = Search { dest: CpuId(dest), domain, situation, cpus: domain.span };
+            let busiest = search.find_busiest_group(lab.cpu(0));
+            let found = busiest.map(|b| (b.group.span.first().map(|cpu| cpu.0), b.imbalance.amount));
+            (found, lab.count(Reason::LbAsymPacking) > 0)
+        };
+        let packs = "asym_packing=by_priority";
+        let least = (Some((Some(2), 900)), true);
+        assert_eq!([Idle, NewlyIdle].map(|situation| found(packs, 0, situation)), [least; 2]);
+        assert!(!found(packs, 0, Busy).1 && !found("asym_packing=off", 0, Idle).1);
+        assert_eq!(found(packs, 2, Idle), (None, false), "1 is preferred, 3 is no less");
     }
 
     /// CPUs of such load each, of which so many idle.

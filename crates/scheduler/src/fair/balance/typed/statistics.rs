@@ -2,6 +2,7 @@
 //! search (2.8), and which CPU of the busiest group has most (4.8).
 
 use super::decide::{Imbalance, Kind, Pass, Seen, moves};
+use super::packing::{self, Occupied};
 use super::unequal;
 use super::{jiffies, room};
 use crate::domains::{SchedDomain, SchedGroup};
@@ -50,7 +51,9 @@ impl<'d> Search<'d> {
             true => me.scan(domain.cpus_by_group()),
             false => me.scan(domain.cpus_by_group().filter(|cpu| self.cpus.contains(*cpu))),
         }
-        let local = Seen::new(view.local(own, view.counted(own, &mut Counted::default())), pct);
+        let mut considered = Counted::default();
+        let of_local = view.counted(own, &mut considered);
+        let local = Seen::new(view.local(own, of_local), pct);
         let mut total = local.figures;
         let mut busiest: Option<(&SchedGroup, Seen)> = None;
         for group in domain.other_groups() {
@@ -65,7 +68,15 @@ impl<'d> Search<'d> {
             if counted.nr_fair == 0 {
                 continue;
             }
-            let seen = Seen::new(view.other(group, counted), pct);
+            let mut figures = view.other(group, counted);
+            if view.packs {
+                let occupied =
+                    |group: &SchedGroup, c: &Counted| Occupied { cpus: group.weight, idle: c.idle };
+                let both = [occupied(own, of_local), occupied(group, counted)];
+                figures.is_drained = packing::drains(me, self.dest, [own, group], both);
+                figures.priority = packing::priority(me, packing::first_choice(me, group));
+            }
+            let seen = Seen::new(figures, pct);
             total.somebody_waits |= view.misfits && seen.figures.misfit_load > 0;
             if view.misfits && !unequal::helps(me, self.dest, local.kind, group, &seen) {
                 continue;
@@ -151,6 +162,7 @@ impl<'d> Search<'d> {
         let pct = constants(me, self.domain).imbalance_pct;
         let counted = me.k.fair_root.sums.last();
         let unequal = unequal::counts(me, self.domain);
+        let packs = packing::packs(me, self.domain);
         let mut busiest = None;
         let (mut most, mut worth) = (0, 1);
         for cpu in group.span.and(&self.cpus).iter() {
@@ -161,6 +173,9 @@ impl<'d> Search<'d> {
             }
             let capacity = capacity_of(me, cpu);
             if unequal && nr_running == 1 && !unequal::is_clearly_better(me, self.dest, cpu) {
+                continue;
+            }
+            if packs && nr_running == 1 && packing::keeps_its_task(me, cpu, self.dest) {
                 continue;
             }
             let alone = match me.k.config.rules.lb.get() {
@@ -197,6 +212,8 @@ struct View<'k, 's, P: Platform> {
     /// CPUs that may have a misfit, if there are any.
     reduced: Option<CpuMask>,
     looks_for_cores: bool,
+    /// The CPU idles, and may be preferred to others.
+    packs: bool,
     /// Tasks are looked for that need a better CPU.
     misfits: bool,
 }
@@ -214,7 +231,8 @@ impl<'k, 's, P: Platform> View<'k, 's, P> {
             sums: me.k.fair_root.sums.now(me),
             whole: search.domain.span.is_subset(&search.cpus),
             reduced: (looks_for_reduced && !reduced.is_empty()).then_some(*reduced),
-            looks_for_cores: idles && search.domain.of_cores && rules.smt_balance.get() == SmtBalance::On,
+            looks_for_cores: idles && rules.smt_balance.get() == SmtBalance::On,
+            packs: packing::packs_now(me, search.domain, search.situation),
             misfits,
         }
     }
@@ -252,6 +270,8 @@ impl<'k, 's, P: Platform> View<'k, 's, P> {
             imbalanced: group.imbalanced.get(),
             misfit_load: 0,
             threads_compete: false,
+            is_drained: false,
+            priority: 0,
         }
     }
 
@@ -265,7 +285,7 @@ impl<'k, 's, P: Platform> View<'k, 's, P> {
             let considered = group.span.and(&self.search.cpus);
             figures.misfit_load = considered.iter().map(|cpu| misfits(self.me, cpu)).max().unwrap_or(0);
         }
-        figures.threads_compete = self.looks_for_cores && figures.nr_fair > 1;
+        figures.threads_compete = self.looks_for_cores && group.is_core && figures.nr_fair > 1;
         figures
     }
 

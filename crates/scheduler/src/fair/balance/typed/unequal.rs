@@ -32,6 +32,8 @@ pub(super) fn helps<P: Platform>(
     match seen.kind {
         GroupType::Misfit => greater(here, group.max_capacity.get()) && local == GroupType::HasSpare,
         GroupType::HasSpare | GroupType::FullyBusy => !greater(group.min_capacity.get(), here),
-        GroupType::SmtBalance | GroupType::Imbalanced | GroupType::Overloaded => true,
+        GroupType::SmtBalance | GroupType::AsymPacking | GroupType::Imbalanced | GroupType::Overloaded => {
+            true
+        }
     }
 }

@@ -8,6 +8,7 @@ mod fork;
 mod nohz;
 mod older;
 mod oldest;
+mod packing;
 mod recorded;
 mod unequal;
 mod wakeup;
