@@ -108,6 +108,7 @@ const LIST: &[Listed] = &[
     listed([2, 6, 37], "NONTASK_POWER", Is::Switch(Feature::NontaskCapacity)).before([4, 0, 0]),
     switch([4, 0, 0], Feature::NontaskCapacity),
     switch([3, 0, 0], Feature::TtwuQueue),
+    switch(FIRST, Feature::PreemptLazy).before(FIRST).and_in(&["6.1-rt"]),
     switch([4, 9, 0], Feature::SisAvgCpu).before([5, 12, 0]),
     switch([4, 13, 0], Feature::SisProp).before([6, 7, 0]),
     switch([5, 19, 0], Feature::SisUtil),

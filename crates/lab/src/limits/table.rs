@@ -198,23 +198,6 @@ pub(super) const LIMITS: &[Limit] = &[
         source: "machine.md 2, 8.3",
     },
     Limit {
-        name: "preempt_rt",
-        effect: Effect::Large,
-        missing: "Of PREEMPT_RT: waits for sleeping spinlocks, with inheritance, and migrate_disable while \
-                  one has such a lock, hence also what push and pull do about it; rcuc/N and irq_work/N; the \
-                  lazy preemption of 6.1-rt, which concerns tasks that have such locks. There are the threads \
-                  of interrupts, timers and soft interrupts (irq/N-dev, ktimers/N, ksoftirqd/N), but in \
-                  2.6.23-rt5, where the machine file has some; and tasks are preempted with locks of the \
-                  kernel held, but for raw ones: a tenth of what spinlocks make atomic, which is assumed. A \
-                  thread that waits for the lock of the soft interrupts is seen in state S, and not D.",
-        changes: "What PREEMPT_RT costs fair tasks: two switches for each lock that is not free; hackbench \
-                  takes as long as without it, where 5 to 30 % more are told (machine.md 1.13). How often a \
-                  real-time task waits for a lock that a preempted fair one has. Order and counts of a \
-                  guest's wakeups come out; times were not compared with a real kernel.",
-        profiles: REAL_TIME,
-        source: "machine.md 1",
-    },
-    Limit {
         name: "inferred_locks",
         effect: Effect::Large,
         missing: "A replay knows no pipes, sockets and poll loops, only who woke whom: where the order \
@@ -238,6 +221,26 @@ pub(super) const LIMITS: &[Limit] = &[
                   are found, and warned of; a single one shows nothing.",
         profiles: ALL,
         source: "recordings of mix_lab on 1, 2 and 4 CPUs",
+    },
+    Limit {
+        name: "preempt_rt",
+        effect: Effect::Medium,
+        missing: "Of PREEMPT_RT: sleeping locks other than six kinds that forks, execs and exits take (free pages, slab, \
+                  the list of tasks, directory entries, control groups) and those of who waits for a message: page \
+                  tables, files, timers, sockets. How often they are taken and for how long is assumed (machine.md \
+                  1.12). Who has one runs on another CPU: nobody spins for it; and who is in the midst of an operation \
+                  there when a lock becomes one of a preempted task meets it in the next one only. sched_setaffinity \
+                  from outside does not sleep until the lock is given back. A deadline task that may not migrate has \
+                  nobody moved for it. rcuc/N and irq_work/N. There are the threads \
+                  of interrupts, timers and soft interrupts (irq/N-dev, ktimers/N, ksoftirqd/N), but in \
+                  2.6.23-rt5, where the machine file has some; and tasks are preempted with locks of the \
+                  kernel held, but for raw ones: a tenth of what spinlocks make atomic, which is assumed.",
+        changes: "What PREEMPT_RT costs fair tasks: hackbench takes up to 6 % longer than without it here \
+                  (6.12-rt on vm2), where 5 to 30 % are told (machine.md 1.13). How often a \
+                  real-time task waits for a lock that a preempted fair one has. Order and counts of a \
+                  guest's wakeups come out; times were not compared with a real kernel.",
+        profiles: REAL_TIME,
+        source: "machine.md 1",
     },
     Limit {
         name: "ticks_apart",

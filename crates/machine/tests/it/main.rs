@@ -7,6 +7,7 @@ mod frequencies;
 mod groups;
 mod idle;
 mod interrupt_time;
+mod kernel_locks;
 mod log;
 mod partitions;
 mod paths;

@@ -29,6 +29,7 @@ mod tick;
 mod used;
 
 pub(crate) use crate::fair::{Balancing, parks_on_return};
+pub(crate) use crate::rt::push_away;
 pub(crate) use balance::{post_schedule, pre_schedule, task_woken};
 pub(crate) use change::{PrioChange, admits, lend, off_and_on, policy_changes, set_custom_slice};
 pub(crate) use every::{

@@ -93,12 +93,17 @@ impl MutexTable {
         id
     }
 
-    /// A new spinlock of a kernel with PREEMPT_RT, free: a PI mutex, but who waits is in state D, and fair
-    /// tasks take it before others that wait (machine.md 1.3).
+    /// A new sleeping lock, a spinlock of a kernel with PREEMPT_RT, free: a PI mutex, but who waits is in
+    /// state D, and fair tasks take it before others that wait (machine.md 1.3).
     pub fn create_rtlock(&self) -> MutexId {
         let id = self.create(MutexKind::Pi);
         self.get(id).rtlock.set(true);
         id
+    }
+
+    /// Whether nobody has it, and nobody waits for it.
+    pub fn is_free(&self, id: MutexId) -> bool {
+        self.get(id).word.get() == Word::Free
     }
 
     /// Number of mutexes; ids are below it.

@@ -117,6 +117,10 @@ features! {
         "The dice of NI_RANDOM also count how rarely they are thrown: a CPU that seldom goes idle always \
          looks (7.1 on)."
         "eevdf-class 0.4, 4.6";
+    PreemptLazy "PREEMPT_LAZY"
+        "A fair task that has a sleeping lock of the kernel is preempted by another fair one only when it \
+         has given that back (-rt patches)."
+        "machine.md 1.10";
     Hrtick "HRTICK"
         "A timer of each CPU ends the running fair task's turn when it is over, and not at the tick after."
         "eevdf-class 0.4, 5.4";

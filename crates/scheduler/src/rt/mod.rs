@@ -77,6 +77,7 @@ mod overload;
 mod preempt;
 mod pull;
 mod push;
+mod push_away;
 mod push_ipi;
 mod pushable;
 mod queue;
@@ -93,7 +94,8 @@ pub use throttle::{Bandwidth, sched_rt_period_timer};
 pub(crate) use change::{left_deadline_class, pinned_changed, prio_changed, switched_from, switched_to};
 pub(crate) use preempt::check_preempt_curr;
 pub(crate) use pull::{pre_schedule, wants_pre_schedule};
-pub(crate) use push::{lowest_cpu_for, post_schedule, takes_pushed, task_woken, wants_task_woken};
+pub(crate) use push::{post_schedule, task_woken, wants_task_woken};
+pub(crate) use push_away::push_away;
 pub(crate) use pushable::has_pushable_tasks;
 pub(crate) use queue::{
     cpupri_follows, dequeue_task, enqueue_task, has_runnable, pick_next_task, pushable_changed,

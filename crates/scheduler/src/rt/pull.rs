@@ -1,15 +1,16 @@
 //! Pull: a CPU that lowered its priority takes RT tasks from overloaded CPUs (rt-class 5.5), or asks those to
 //! push (6).
 
+use super::push_away::get_push_task;
 use super::push_ipi::tell_cpu_to_push;
 use super::pushable::pick_highest_pushable_task;
 use crate::class::move_queued_task;
 use crate::double_lock::{DoubleLocked, double_lock_at_once};
-use crate::migrate::{ask_stopper, get_push_task};
 use crate::platform::{Access, Cost, Line, Platform};
 use crate::registry::{Feature, PullFilter, RtBalance};
 use crate::rq::RqGuard;
 use crate::stats::bump;
+use crate::stop::push_away_nowait;
 use crate::{Class, CpuId, Prio, Reason, TaskId, dl};
 
 /// Before a pick: whether this CPU has just lowered its priority, and another has something to give.
@@ -155,7 +156,7 @@ async fn has_it_pushed_away<P: Platform>(
 ) -> RqGuard<'_, P> {
     let (me, cpu) = (rq.me, rq.cpu);
     drop(rq);
-    ask_stopper(me, source, running).await;
+    push_away_nowait(me, source, running).await;
     let mut rq = me.lock(cpu).await;
     rq.update_clock();
     rq

@@ -1,18 +1,19 @@
 //! Push: a CPU gives away RT tasks that it cannot run (rt-class 5.2 to 5.4).
 
+use super::push_away::get_push_task;
 use super::pushable::{has_pushable_tasks, pick_next_pushable_task};
 use super::search::{For, find_lowest_rq};
 use super::select::stands_in_the_way;
 use crate::Class;
 use crate::class::move_queued_task;
 use crate::double_lock::{DoubleLocked, double_lock_at_once};
-use crate::migrate::{ask_stopper, get_push_task};
 use crate::platform::{Access, Line, Platform};
 use crate::registry::{
     PostPush, PushFail, PushIpiBail, PushRevalidate, PushSource, WakeRoute, WakeVerifyTarget,
 };
 use crate::rq::RqGuard;
 use crate::stats::bump;
+use crate::stop::push_away_nowait;
 use crate::{CpuId, Reason, TaskId, ThisCpu};
 
 /// How often a push looks for a target before it gives up.
@@ -41,7 +42,7 @@ pub(super) async fn push_asked<P: Platform>(rq: RqGuard<'_, P>, how_many: HowMan
     let mut push = Push::new(how_many, OnBetter::when_asked(&rq), OnHeld::PushAway);
     drop(push.run(rq).await);
     if let Some(running) = push.away {
-        ask_stopper(me, me.id, running).await;
+        push_away_nowait(me, me.id, running).await;
     }
 }
 
@@ -50,12 +51,12 @@ async fn push<P: Platform>(rq: RqGuard<'_, P>, how_many: HowMany, on_better: OnB
 }
 
 /// A CPU with a lower priority for a task that waits, or runs, on the executing one.
-pub(crate) fn lowest_cpu_for<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> Option<CpuId> {
+pub(super) fn lowest_cpu_for<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> Option<CpuId> {
     find_lowest_rq(me, p, For::Push(me.id)).filter(|cpu| *cpu != me.id)
 }
 
 /// Whether a task that is pushed to this queue would be the best there.
-pub(crate) fn takes_pushed<P: Platform>(target: &RqGuard<'_, P>, p: TaskId) -> bool {
+pub(super) fn takes_pushed<P: Platform>(target: &RqGuard<'_, P>, p: TaskId) -> bool {
     target.me.task(p).prio.get().beats(target.rt.active.best())
 }
 

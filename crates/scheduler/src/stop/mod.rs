@@ -106,6 +106,14 @@ pub(crate) async fn stop_one_cpu_nowait<P: Platform>(me: ThisCpu<'_, P>, cpu: Cp
     wake_up_stopper(me, cpu).await;
 }
 
+/// Has the stopper of `cpu`, whichever it is, move the real-time task `p`, which runs there. The caller holds
+/// no lock.
+pub(crate) async fn push_away_nowait<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, p: TaskId) {
+    if !stop_by_interrupt(me, cpu, p, Job::PushAway) {
+        stop_one_cpu_nowait(me, cpu, p, Job::PushAway).await;
+    }
+}
+
 /// What the stopper does while it is the running task: a piece of its work, or it goes to sleep.
 pub async fn cpu_stopper_thread<P: Platform>(me: ThisCpu<'_, P>) {
     if !me.k.rq(me.id).has_stop_work() {

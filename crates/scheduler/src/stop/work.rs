@@ -1,9 +1,8 @@
 //! What a stopper is asked to do, and how it does that.
 
 use crate::affinity::move_waiting_task;
-use crate::class::{PreemptCause, active_load_balance, check_preempt_curr, move_queued_task};
+use crate::class::{PreemptCause, active_load_balance, check_preempt_curr, move_queued_task, push_away};
 use crate::double_lock::{DoubleLocked, double_lock_balance};
-use crate::migrate::push_cpu_stop;
 use crate::platform::Platform;
 use crate::rq::{HandedOver, RunQueue};
 use crate::schedule::move_running_task;
@@ -62,7 +61,7 @@ pub async fn migration_cpu_stop<P: Platform>(me: ThisCpu<'_, P>) -> Option<TaskI
         match job {
             Job::Leave(dest) => leave(me, task, dest).await,
             Job::GoTo(dest) => go_to(me, task, dest).await,
-            Job::PushAway => push_cpu_stop(me, task).await,
+            Job::PushAway => push_away(me, task).await,
         }
     }
     active_load_balance(me).await;

@@ -17,7 +17,7 @@ use crate::engine::hardware::{CpuThreads, Hw, SoftWork, Softirq};
 use crate::engine::userland::{Activity, Caller, Rest, Resume, Slow};
 use crate::setup::{Setup, Spawn};
 use crate::step::Step;
-use scheduler::mutex::{FastPath, LockError, LockOutcome, MutexKind, lock_fast, unlock_fast};
+use scheduler::mutex::{FastPath, LockError, LockOutcome, lock_fast, unlock_fast};
 use scheduler::registry::{
     Config, HrtimerContext, IrqThreads, SoftirqLock, SoftirqRest, SoftirqWhere, TimerThread,
 };
@@ -97,7 +97,7 @@ impl Sim {
             for thread in [Some(ksoftirqd), ktimers, irq].into_iter().flatten() {
                 self.user.tasks.set_activity(thread, Activity::InCall(Resume::Softirq));
             }
-            let lock = plan.excludes.then(|| self.k.mutexes.create(MutexKind::Pi));
+            let lock = plan.excludes.then(|| self.k.mutexes.create_rtlock());
             self.hw().cpu(cpu).threads.set(Some(CpuThreads { ksoftirqd, ktimers, irq, lock }));
         }
     }

@@ -45,6 +45,9 @@ impl Sim {
                 tasks.set_activity(p, Activity::Compute { left: left + cold });
                 Next::Execute(Length::Work(left + cold))
             }
+            Activity::Kernel { left, then } if self.user.kernel_locks.any() => {
+                Next::Execute(Length::Work(self.up_to_a_lock(me, p, left, then)))
+            }
             Activity::Kernel { left, .. } => Next::Execute(Length::Work(left)),
             Activity::SpinUntil(until) => {
                 let length = until.saturating_sub(self.hw().local_now());

@@ -4,6 +4,7 @@ use super::sim::Sim;
 use crate::engine::hardware::{Hw, Mode};
 use crate::engine::userland::{Activity, Caller, InSections, Rest, Resume, Slow};
 use crate::engine::userland::{process, sched_calls, sleep_until};
+use crate::objects::ChannelId;
 use crate::spec::Operation;
 use crate::step::Step;
 use scheduler::fair::run_rebalance_domains;
@@ -127,9 +128,11 @@ impl Sim {
     fn go_on(&self, call: Caller<'_>, then: Resume) -> Rest {
         match then {
             Resume::Return => Rest::Nothing,
-            Resume::Send(channel) => self.user.channels.send(call, channel),
-            Resume::SendAgain(channel) => self.user.channels.send_again(call, channel),
-            Resume::Receive(channel) => self.user.channels.receive(call, channel),
+            Resume::Send(channel) | Resume::SendAgain(channel) | Resume::Receive(channel) => {
+                self.at_channel(call, channel, then)
+            }
+            Resume::KernelLock => call.slowly(Slow::KernelLock),
+            Resume::KernelUnlock => call.slowly(Slow::KernelUnlock),
             Resume::SpinLock(attempt) => self.user.spinlocks.lock_again(call, attempt),
             Resume::Lock(mutex) => call.slowly(Slow::LockAgain(mutex)),
             Resume::Forked { child, vfork } => call.slowly(Slow::Forked { child, vfork }),
@@ -140,6 +143,28 @@ impl Sim {
             Resume::SoftirqLock => self.locks_softirqs_again(call),
             Resume::SoftirqRound => self.serves_softirq(call),
             Resume::TaskletDone { timer, began } => self.tasklet_is_done(call, timer, began),
+        }
+    }
+
+    /// The task sends or receives. With PREEMPT_RT who wakes a reader can be preempted by that while it has
+    /// the lock of the queue in which readers wait; and one that has read everything needs it to wait there.
+    fn at_channel(&self, call: Caller<'_>, id: ChannelId, then: Resume) -> Rest {
+        let (channels, locks) = (&self.user.channels, &self.user.kernel_locks);
+        let waits = matches!(then, Resume::Receive(_)) && channels.is_empty(id);
+        let had_it = waits && call.with(|t| std::mem::take(&mut t.had_channel_lock));
+        if waits && !had_it && locks.any() && locks.wants_channel(call, id, then) {
+            return call.slowly(Slow::KernelLock);
+        }
+        let rest = match then {
+            Resume::SendAgain(_) => channels.send_again(call, id),
+            Resume::Receive(_) => channels.receive(call, id),
+            _ => channels.send(call, id),
+        };
+        match rest {
+            Rest::Wake { task, flags } if self.wakes_under_locks_that_sleep() => {
+                call.slowly(Slow::WakeUnderLock { channel: id, task, flags })
+            }
+            rest => rest,
         }
     }
 
@@ -159,7 +184,16 @@ impl Sim {
             }
             Slow::WakeWriters { channel, waiting } => user.channels.wake_writers(me, channel, waiting).await,
             Slow::Lock(mutex) => user.mutexes.lock_slow(call, mutex).await,
+            Slow::LockAgain(mutex) if user.kernel_locks.waits_for(call, mutex) => {
+                user.kernel_locks.lock_again(call).await;
+            }
             Slow::LockAgain(mutex) => user.mutexes.lock_again(call, mutex).await,
+            Slow::KernelLock => user.kernel_locks.lock(call).await,
+            Slow::KernelUnlock => user.kernel_locks.unlock(call).await,
+            Slow::WakeUnderLock { channel, task, flags } => {
+                try_to_wake_up(me, task, flags).await;
+                self.preempted_under_lock(call, channel);
+            }
             Slow::Unlock(mutex) => unlock_slow(me, p, mutex).await,
             Slow::SendAll(channels) => user.channels.try_send_all(call, channels).await,
             Slow::GiveBack { policy, wakes } => {

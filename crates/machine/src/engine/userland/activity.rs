@@ -25,6 +25,13 @@ pub(crate) enum Activity {
     InCall(Resume),
 }
 
+impl Activity {
+    /// So much in the kernel, if anything, and then the system call goes on.
+    pub fn in_kernel(left: Nanos, then: Resume) -> Activity {
+        if left == Nanos::ZERO { Activity::InCall(then) } else { Activity::Kernel { left, then } }
+    }
+}
+
 /// What a system call goes on with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Resume {
@@ -32,6 +39,10 @@ pub(crate) enum Resume {
     Return,
     /// Try for the mutex again.
     Lock(MutexId),
+    /// Take the spinlock of the kernel to which it has come.
+    KernelLock,
+    /// Give back that which it has.
+    KernelUnlock,
     /// Put the message into the channel.
     Send(ChannelId),
     /// The same after a sleep for room.

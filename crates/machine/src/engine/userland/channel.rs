@@ -151,6 +151,11 @@ impl Channels {
         self.with(id, |channel| channel.spec.receive_cost)
     }
 
+    /// Whether who reads has to wait.
+    pub fn is_empty(&self, id: ChannelId) -> bool {
+        self.with(id, |channel| channel.held.is_empty())
+    }
+
     /// What they are like.
     pub fn specs(&self) -> Vec<ChannelSpec> {
         self.channels.borrow().iter().map(|channel| channel.spec).collect()

@@ -12,6 +12,8 @@ mod device;
 mod family;
 mod futex;
 mod in_sections;
+mod kernel_lock;
+mod kernel_locks;
 mod mutex;
 mod pipe;
 pub(crate) mod process;
@@ -28,6 +30,7 @@ pub(crate) use activity::{Activity, Resume};
 pub(crate) use caller::Caller;
 pub(crate) use family::Family;
 pub(crate) use in_sections::InSections;
+pub(crate) use kernel_locks::{KernelLocks, Piece};
 pub(crate) use rest::{Length, Next, Rest, Slow};
 pub(crate) use sleep::sleep_until;
 pub(crate) use tasks::{Tasks, counters};
@@ -52,6 +55,7 @@ pub(crate) struct Userland {
     pub tasks: Tasks,
     pub processes: Processes,
     pub mutexes: Mutexes,
+    pub kernel_locks: KernelLocks,
     pub channels: Channels,
     pub futexes: Futexes,
     pub barriers: Barriers,
@@ -66,6 +70,7 @@ impl Userland {
             // Each CPU has an idle task and a stopper.
             tasks: Tasks::with_room_for(2 * setup.cpus() + spawned),
             processes: Processes::new(seed, spawned),
+            kernel_locks: KernelLocks::default(),
             mutexes: Mutexes { specs: std::mem::take(&mut setup.mutexes) },
             channels: Channels::new(&setup.channels),
             futexes: Futexes::new(setup.futexes),

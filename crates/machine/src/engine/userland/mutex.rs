@@ -23,7 +23,7 @@ const UNTIL_TOLD: Nanos = Nanos(1 << 62);
 impl Mutexes {
     /// What messages call it.
     pub fn name(&self, id: MutexId) -> String {
-        self.specs[id.index()].name.clone()
+        self.specs.get(id.index()).map_or_else(|| "of the kernel".to_owned(), |spec| spec.name.clone())
     }
 
     /// pthread_mutex_lock.

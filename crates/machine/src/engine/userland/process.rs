@@ -153,6 +153,8 @@ impl Processes {
             working_set_bytes: spec.working_set_bytes,
             warmth: Warmth::default(),
             family,
+            kernel_lock: None,
+            had_channel_lock: false,
             locks_held: 0,
             stepped_at: Nanos::ZERO,
             idle_steps: 0,

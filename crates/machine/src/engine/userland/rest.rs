@@ -67,6 +67,12 @@ pub(crate) enum Slow {
     Lock(MutexId),
     /// It has slept, or spun, for the mutex and tries again.
     LockAgain(MutexId),
+    /// It comes to a spinlock of the kernel that others may have.
+    KernelLock,
+    /// It gives back one that others may want.
+    KernelUnlock,
+    /// It wakes a task under the lock of a channel.
+    WakeUnderLock { channel: ChannelId, task: TaskId, flags: WakeFlags },
     /// It enters the kernel for a mutex that others want.
     Unlock(MutexId),
     /// It puts a message into each of these without waiting for room.

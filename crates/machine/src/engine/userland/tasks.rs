@@ -3,6 +3,7 @@
 use super::activity::Activity;
 use super::family::Family;
 use super::in_sections::SectionsOfTask;
+use super::kernel_lock::InKernelLock;
 use super::rest::Slow;
 use super::warmth::Warmth;
 use crate::behaviour::{Behaviour, TaskCounters};
@@ -56,6 +57,10 @@ pub(crate) struct TaskCtx {
     pub working_set_bytes: u64,
     pub warmth: Warmth,
     pub family: Family,
+    /// A spinlock of the kernel that it has, or comes to, and that others may have to wait for.
+    pub kernel_lock: Option<InKernelLock>,
+    /// That was the lock of the channel at which it goes on to wait.
+    pub had_channel_lock: bool,
     /// Mutexes and user spinlocks that it holds.
     pub locks_held: u32,
     /// When it was last asked for a step, and how many it has taken at that time.

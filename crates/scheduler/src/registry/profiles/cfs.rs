@@ -68,14 +68,15 @@ pub(super) const PROFILES: &[Profile] = &[
         name: "6.1-rt",
         meaning: "Linux 6.1 as released, with the -rt patches and PREEMPT_RT: interrupts of devices, soft \
                   interrupts and the timers of fair tasks in threads, ktimers among them; remote wakeups take the remote lock, \
-                  balancing looks at eight tasks.",
-        source: "rt-class 0.3, 0.4; fair-placement 8.1; machine.md 0.4, 1.6 to 1.8, 1.11",
+                  balancing looks at eight tasks; spinlocks sleep.",
+        source: "rt-class 0.3, 0.4; fair-placement 8.1; machine.md 0.4, 1.3, 1.5 to 1.8, 1.10 to 1.12",
         base: Some("6.1"),
         settings: &[
             "NO_TTWU_QUEUE",
             "preempt_model=full",
             "sched_nr_migrate=8",
             "kernel_locks=sleeping",
+            "PREEMPT_LAZY",
             "irq_threads=forced",
             "hrtimer_context=by_policy",
             "softirq_where=task",

@@ -46,8 +46,8 @@ rules! {
         "Can a task be preempted that has a lock of the kernel?" "machine.md 1.2, 1.3, 1.11" {
         Spin "spin" "No: what is under a spinlock is atomic (kernels without PREEMPT_RT).",
         Sleeping "sleeping"
-            "Yes, but for raw spinlocks: a tenth of what is atomic else; and to take a lock costs twice as \
-             much (PREEMPT_RT). Nobody waits for such a lock here.",
+            "Yes, but for raw spinlocks: a tenth of what is atomic else; to take a lock costs twice as much, \
+             and who wants that of a preempted task sleeps and lends it its priority (PREEMPT_RT).",
     }
     SkewTick skew_tick "Do the ticks of all CPUs fall together?" "fair-class 2.7; fair-placement 5.1" {
         Off "off" "Yes (2.6.36 on; from 3.5 on without the boot option skew_tick=1).",
