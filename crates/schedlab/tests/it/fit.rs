@@ -44,7 +44,7 @@ fn a_fit_is_written_into_the_machine_and_holds_there() {
     let first = fit(&output);
     assert!(first.loss_fitted < first.loss_in_files && !first.is_in_files(), "{first:?}");
     let machine = fs::read_to_string(folder.join("mine.toml")).expect("a machine");
-    let line = format!("context_switch = {{ ns = {}, origin = \"assumed: ", first.parameters[0].fitted);
+    let line = format!("context_switch = {{ ns = {}, origin = ", first.parameters[0].fitted);
     let by = "; fitted to 1 figure of \"before\" by `schedlab reproduce fit.toml --fit`";
     let changed = machine.lines().find(|row| row.starts_with(&line)).unwrap_or_else(|| panic!("{machine}"));
     assert!(changed.replace('\\', "").contains(by), "{changed}");
