@@ -133,7 +133,7 @@ origin = \"assumed: b\"
             let origin = quoted(ground);
             let said = changed.iter().any(|line| line.replace('\'', "\"").contains(&origin));
             assert!(said, "{changed:?} has not {origin}");
-            assert_eq!(text.contains("# Kept, too."), true);
+            assert!(text.contains("# Kept, too."), "{text}");
         }
     }
 
