@@ -1,6 +1,7 @@
 //! Everything for which the program stops: what, where, and what to do.
 
 use crate::calibration::CalibrationError;
+use crate::fitted_machine::FittedMachineError;
 use crate::outputs::OutputError;
 use crate::recording::RecordError;
 use crate::wording;
@@ -52,6 +53,18 @@ pub enum Error {
     /// Experiments of which pictures were wanted, but none varies anything.
     #[error("nothing to plot: no experiment of `{0}` has a sweep; leave --plot out")]
     NothingToPlot(String),
+    /// A fit for which nothing was asked that has one.
+    #[error(
+        "--fit: {0} has no table [fit], so nothing was fitted; leave it out \
+         (experiments/README.md describes the table)"
+    )]
+    NothingFitted(String),
+    /// Several fits, or one that chooses nothing of a machine, and a file for one machine.
+    #[error("--fit-output: {0} fits no machine; name one experiment whose [fit] has figures of a `machine`")]
+    NoFittedMachine(String),
+    /// A machine's file that cannot be written anew.
+    #[error("--fit-output: {0}")]
+    FittedMachine(#[from] FittedMachineError),
     /// Pictures of distributions, of which there are none.
     #[error(
         "--plot: nothing that was run has a distribution; say of which runs you have one (validation/README.md), or \

@@ -11,6 +11,7 @@ pub mod cli;
 pub mod clocks;
 mod error;
 pub mod files;
+pub mod fitted_machine;
 pub mod outputs;
 pub mod recording;
 pub mod references;

@@ -35,6 +35,7 @@ pub mod comparison;
 mod cpus;
 mod experiment_text;
 mod figures;
+pub mod fit;
 mod frequency;
 mod groups;
 mod histogram;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::fit::Fit;
 use crate::{ExperimentText, ReproduceSchema, Unit, json};
 
 /// Published experiments, run again, from `schedlab reproduce --format json`. Simulated figures are rounded
@@ -69,6 +70,9 @@ pub struct ReproducedExperiment {
     /// quick runs have other numbers now, the stored results are those of an older program.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quick_events: Vec<u64>,
+    /// What comes of choosing parameters by its fitted variants; absent without `--fit`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fit: Option<Fit>,
 }
 
 /// One variant.

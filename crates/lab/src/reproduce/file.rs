@@ -1,6 +1,7 @@
 //! The experiment file, as written.
 
 use super::Length;
+use super::fit::FitTable;
 use super::parameters::Free;
 use crate::error::{Error, Excerpt};
 use report::reproduce::{Place, Published, RequirementSpec, RowSpec, SweepValue, TableSpec};
@@ -34,6 +35,13 @@ pub(super) struct ExperimentFile {
     group: Vec<GroupTable>,
     #[serde(default)]
     pub free: Vec<Free>,
+    /// How parameters are chosen by published figures.
+    pub fit: Option<FitTable>,
+    /// What was chosen by published figures, too, but by hand.
+    #[serde(default)]
+    pub by_hand: Vec<ByHandTable>,
+    /// The experiment whose parameters stand here, too, as they were chosen there.
+    pub fitted_in: Option<String>,
     pub variant: Vec<VariantFile>,
     /// Rows of every variant, after its own.
     #[serde(default)]
@@ -103,6 +111,16 @@ impl Sweep {
             SweepValue::Name(name) => Place { number: index as f64 + 1.0, name: Some(name.clone()) },
         })
     }
+}
+
+/// Something that was chosen by published figures, by nobody's procedure.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ByHandTable {
+    /// That of a free parameter, or what else was chosen.
+    pub name: String,
+    /// By which figures, in words.
+    pub to: String,
 }
 
 /// One configuration.
@@ -204,13 +222,14 @@ impl ExperimentFile {
         rows().try_for_each(RowSpec::check).map_err(|fault| self.fault(fault.to_string()))?;
         let is_uneven = |of: &Published| matches!(of, Published::Sweep(each) if each.len() != values.len());
         let uneven = |row: &&RowSpec| row.published.as_ref().is_some_and(is_uneven);
-        match rows().find(uneven) {
-            Some(row) => Err(self.fault(format!(
+        match (rows().find(uneven), &self.fit) {
+            (Some(row), _) => Err(self.fault(format!(
                 "row `{}`: `published` has to have one figure for each of the {} values of the sweep",
                 row.what,
                 values.len()
             ))),
-            None => Ok(()),
+            (None, Some(fit)) => fit.check(self),
+            (None, None) => Ok(()),
         }
     }
 
@@ -235,18 +254,20 @@ impl ExperimentFile {
     /// Drops variants whose figures do not hang on the wanted ones: leaves these, those that are compared
     /// with them, and whatever the ones that are left are compared with.
     pub fn keep_variants(&mut self, wanted: impl Fn(&VariantFile) -> bool) {
-        let compared_with = |variant: &VariantFile| -> Vec<String> {
-            let rows = variant.row.iter().chain(&self.row);
-            rows.flat_map(|row| row.relative_to.iter().chain(&row.less)).cloned().collect()
-        };
         let named = |name: &String| self.variant.iter().find(|variant| variant.name == *name);
         let hangs = |variant: &&VariantFile| {
-            wanted(variant) || compared_with(variant).iter().filter_map(named).any(&wanted)
+            wanted(variant) || self.compared_with(variant).iter().filter_map(named).any(&wanted)
         };
-        let mut kept: Vec<String> = self.variant.iter().filter(hangs).map(|v| v.name.clone()).collect();
+        let kept = self.variant.iter().filter(hangs).map(|v| v.name.clone()).collect();
+        self.keep_only(kept);
+    }
+
+    /// Drops all variants but these and whatever they are compared with.
+    pub fn keep_only(&mut self, mut kept: Vec<String>) {
+        let named = |name: &String| self.variant.iter().find(|variant| variant.name == *name);
         let mut next = 0;
         while next < kept.len() {
-            for other in named(&kept[next]).map(compared_with).unwrap_or_default() {
+            for other in named(&kept[next]).map(|variant| self.compared_with(variant)).unwrap_or_default() {
                 if !kept.contains(&other) {
                     kept.push(other);
                 }
@@ -254,6 +275,12 @@ impl ExperimentFile {
             next += 1;
         }
         self.variant.retain(|variant| kept.contains(&variant.name));
+    }
+
+    /// Names of the variants that divide figures of this one, or are taken off them.
+    fn compared_with(&self, variant: &VariantFile) -> Vec<String> {
+        let rows = variant.row.iter().chain(&self.row);
+        rows.flat_map(|row| row.relative_to.iter().chain(&row.less)).cloned().collect()
     }
 
     /// An error about this file.

@@ -2,15 +2,19 @@
 //!
 //! A file ([`file`]) is read, filled in with its parameters ([`parameters`]), turned into runs ([`plan`]),
 //! run on all cores, and judged by `report::reproduce`. A free parameter halved or doubled makes the same
-//! experiment with another figure ([`parameters::Change`]).
+//! experiment with another figure ([`parameters::Changes`]).
 
 mod builtin;
+mod claims;
 mod file;
+mod fit;
 mod parameters;
 mod plan;
 mod ran;
 
 pub use builtin::{PUBLISHED, PublishedFile};
+pub use claims::claims;
+pub use fit::{FittedFigure, FittedMachine};
 pub use ran::RunsSoFar;
 
 use crate::clock::Clock;
@@ -19,7 +23,7 @@ use crate::experiment::Experiment;
 use crate::parallel;
 use crate::sources::{self, Sources};
 use file::ExperimentFile;
-use parameters::Change;
+use parameters::Changes;
 use plan::{PlannedVariant, Point};
 use ran::Ran;
 use report::reproduce::{
@@ -182,7 +186,7 @@ impl PublishedExperiment {
     /// # Errors
     /// A variant that cannot run, and rows that cannot be judged.
     pub fn run(&self, length: Length, host: Host<'_>) -> Result<ReproducedExperiment, Error> {
-        let judged = self.judged(length, None, host)?;
+        let judged = self.judged(length, &Changes::default(), host)?;
         let described = |free: &parameters::Free| free.describe(&self.file, host.files);
         let free = self.file.free.iter().map(described).collect::<Result<_, _>>()?;
         Ok(ReproducedExperiment {
@@ -197,6 +201,7 @@ impl PublishedExperiment {
             free,
             sensitivity: Vec::new(),
             quick_events: Vec::new(),
+            fit: None,
         })
     }
 
@@ -205,12 +210,11 @@ impl PublishedExperiment {
     /// # Errors
     /// As [`PublishedExperiment::run`], and a machine that a changed figure makes impossible.
     pub fn sensitivity(&self, host: Host<'_>) -> Result<Vec<Sensitivity>, Error> {
-        let unchanged = self.judged(Length::Quick, None, host)?;
+        let unchanged = self.judged(Length::Quick, &Changes::default(), host)?;
         let mut found = Vec::new();
         for free in &self.file.free {
             for factor in FACTORS {
-                let change = Change { parameter: free, factor };
-                let judged = self.judged(Length::Quick, Some(change), host)?;
+                let judged = self.judged(Length::Quick, &Changes::of_factor(free, factor), host)?;
                 found.push(Sensitivity {
                     parameter: free.name.clone(),
                     factor,
@@ -239,12 +243,19 @@ impl PublishedExperiment {
         self
     }
 
-    fn judged(&self, length: Length, change: Option<Change<'_>>, host: Host<'_>) -> Result<Judged, Error> {
-        let variants = plan::variants(&self.file, length, change, host.files)?;
+    fn judged(&self, length: Length, changes: &Changes, host: Host<'_>) -> Result<Judged, Error> {
+        let mut judged = self.judged_each(length, std::slice::from_ref(changes), host)?;
+        Ok(judged.remove(0))
+    }
+
+    /// What comes of each of these changes.
+    fn judged_each(&self, length: Length, changes: &[Changes], host: Host<'_>) -> Result<Vec<Judged>, Error> {
+        let planned = changes.iter().map(|changes| plan::variants(&self.file, length, changes, host.files));
+        let planned: Vec<Vec<PlannedVariant>> = planned.collect::<Result<_, _>>()?;
         let seeds = self.file.seeds(length);
-        let points: Vec<&Point> = variants.iter().flat_map(|variant| &variant.points).collect();
+        let points = planned.iter().flatten().flat_map(|variant| &variant.points);
         let runs: Vec<(&Point, u64)> =
-            points.iter().flat_map(|point| (1..=u64::from(seeds)).map(|seed| (*point, seed))).collect();
+            points.flat_map(|point| (1..=u64::from(seeds)).map(move |seed| (point, seed))).collect();
         let Host { cpu_clock, finished, so_far, .. } = host;
         let results: Vec<Result<Ran, Error>> = parallel::map(&runs, |(point, seed)| {
             let start = cpu_clock.map(|clock| clock());
@@ -260,8 +271,19 @@ impl PublishedExperiment {
         });
         let results: Vec<Ran> = results.into_iter().collect::<Result<_, _>>()?;
         let mut of_points = results.chunks(seeds as usize);
+        let judged = planned.into_iter().map(|variants| self.judge(variants, &mut of_points, length));
+        judged.collect()
+    }
+
+    /// Judges the runs of these variants, which are off the front of all runs.
+    fn judge<'a>(
+        &self,
+        variants: Vec<PlannedVariant>,
+        of_points: &mut impl Iterator<Item = &'a [Ran]>,
+        length: Length,
+    ) -> Result<Judged, Error> {
         let observed: Vec<VariantRuns> =
-            variants.iter().map(|variant| variant_runs(variant, &mut of_points)).collect();
+            variants.iter().map(|variant| variant_runs(variant, of_points)).collect();
         let spec = ExperimentSpec {
             name: self.name.clone(),
             variants: variants.into_iter().map(|variant| variant.spec).collect(),

@@ -7,6 +7,7 @@ use crate::sources::Sources;
 use report::reproduce::Place;
 use schema::reproduction::FreeParameter;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 
 /// A free parameter, as written.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
@@ -22,11 +23,40 @@ pub(super) struct Free {
     pub reason: Option<String>,
 }
 
-/// A free parameter with another value.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Change<'a> {
-    pub parameter: &'a Free,
-    pub factor: f64,
+/// What is different from the files.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub(super) struct Changes {
+    /// Other values of free parameters, by name.
+    pub values: BTreeMap<String, f64>,
+    /// Other figures of the machine.
+    pub machine: Vec<MachineChange>,
+}
+
+/// Another figure of the machine.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct MachineChange {
+    /// Where it stands.
+    pub place: String,
+    pub to: NewFigure,
+}
+
+/// What becomes of a figure.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum NewFigure {
+    /// It and all below it are multiplied.
+    Times(f64),
+    /// It is this.
+    Is(f64),
+}
+
+impl Changes {
+    /// One free parameter multiplied.
+    pub fn of_factor(free: &Free, factor: f64) -> Changes {
+        let values = free.value.map(|value| (free.name.clone(), value * factor));
+        let to = NewFigure::Times(factor);
+        let machine = free.machine.iter().map(|place| MachineChange { place: place.clone(), to });
+        Changes { values: values.into_iter().collect(), machine: machine.collect() }
+    }
 }
 
 impl Free {
@@ -56,7 +86,7 @@ pub(super) fn fill(
     file: &ExperimentFile,
     text: &str,
     at: Option<&Place>,
-    change: Option<Change<'_>>,
+    changes: &Changes,
 ) -> Result<String, Error> {
     let mut out = String::new();
     let mut rest = text;
@@ -66,10 +96,7 @@ pub(super) fn fill(
         };
         let swept = file.sweep.as_ref().filter(|sweep| sweep.name == name).and(at);
         let parameter = file.free.iter().find(|free| free.name == name);
-        let value = parameter.and_then(|free| {
-            let changed = change.filter(|change| change.parameter.name == free.name);
-            Some(free.value? * changed.map_or(1.0, |change| change.factor))
-        });
+        let value = parameter.and_then(|free| Some(changes.values.get(name).copied().unwrap_or(free.value?)));
         let Some(value) = swept.map(Place::to_string).or(value.map(|v| v.to_string())) else {
             return Err(file.fault(format!(
                 "`{text}`: nothing is called {{{name}}}; give it a value: a [[free]] with this name"
@@ -82,19 +109,49 @@ pub(super) fn fill(
     Ok(out + rest)
 }
 
-/// The file of a machine with one of its figures multiplied.
+/// The file of a machine with other figures.
 pub(super) fn changed_machine(
     file: &ExperimentFile,
     name: &str,
-    place: &str,
-    factor: f64,
+    changes: &[MachineChange],
     files: &dyn Sources,
 ) -> Result<String, Error> {
-    let text = machine_text(name, files)?;
-    let fault = |problem: &str| file.fault(format!("machine {name}, {place}: {problem}"));
-    let mut table = text.parse::<toml::Table>().map_err(|error| fault(error.message()))?;
-    scale(find(&mut table, place).ok_or_else(|| fault("it has no such figure"))?, factor);
+    let mut table = machine_table(file, name, &machine_text(name, files)?)?;
+    for MachineChange { place, to } in changes {
+        let figure = find(&mut table, place).ok_or_else(|| no_figure(file, name, place))?;
+        match to {
+            NewFigure::Times(factor) => scale(figure, *factor),
+            NewFigure::Is(number) => match figure {
+                toml::Value::Integer(old) => *old = number.round() as i64,
+                toml::Value::Float(old) => *old = *number,
+                _ => return Err(no_figure(file, name, place)),
+            },
+        }
+    }
     Ok(table.to_string())
+}
+
+/// A number in the text of a machine's file.
+pub(super) fn machine_figure(
+    file: &ExperimentFile,
+    name: &str,
+    place: &str,
+    text: &str,
+) -> Result<f64, Error> {
+    match find(&mut machine_table(file, name, text)?, place) {
+        Some(toml::Value::Integer(number)) => Ok(*number as f64),
+        Some(toml::Value::Float(number)) => Ok(*number),
+        _ => Err(no_figure(file, name, place)),
+    }
+}
+
+fn machine_table(file: &ExperimentFile, name: &str, text: &str) -> Result<toml::Table, Error> {
+    let parsed = text.parse::<toml::Table>();
+    parsed.map_err(|error| file.fault(format!("machine {name}: {}", error.message())))
+}
+
+fn no_figure(file: &ExperimentFile, machine: &str, place: &str) -> Error {
+    file.fault(format!("machine {machine}, {place}: it has no such figure"))
 }
 
 /// The value at a place such as `noise.kthread.0.run`.

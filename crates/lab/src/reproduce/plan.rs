@@ -2,7 +2,7 @@
 
 use super::Length;
 use super::file::{ExperimentFile, VariantFile};
-use super::parameters::{Change, changed_machine, fill};
+use super::parameters::{Changes, changed_machine, fill};
 use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::experiment_text::load_text;
@@ -50,16 +50,16 @@ impl Point {
 pub(super) fn variants(
     file: &ExperimentFile,
     length: Length,
-    change: Option<Change<'_>>,
+    changes: &Changes,
     files: &dyn Sources,
 ) -> Result<Vec<PlannedVariant>, Error> {
-    file.variant.iter().map(|variant| planned(file, variant, length, change, files)).collect()
+    file.variant.iter().map(|variant| planned(file, variant, length, changes, files)).collect()
 }
 
 /// The machine that the experiment names for all variants.
 pub(super) fn machine_name(file: &ExperimentFile) -> Result<String, Error> {
     let first = file.places(Length::Full).into_iter().next().flatten();
-    let common = Settings::parse(&fill(file, &file.settings, first.as_ref(), None)?)?;
+    let common = Settings::parse(&fill(file, &file.settings, first.as_ref(), &Changes::default())?)?;
     Ok(common.machine.name.unwrap_or_else(|| DEFAULT_MACHINE.to_owned()))
 }
 
@@ -67,7 +67,7 @@ fn planned(
     file: &ExperimentFile,
     variant: &VariantFile,
     length: Length,
-    change: Option<Change<'_>>,
+    changes: &Changes,
     files: &dyn Sources,
 ) -> Result<PlannedVariant, Error> {
     let within = |error: Error| match error {
@@ -75,7 +75,7 @@ fn planned(
         other => file.fault(format!("variant \"{}\": {other}", variant.name)),
     };
     let points: Result<Vec<Point>, Error> =
-        file.places(length).into_iter().map(|at| point(file, variant, length, at, change, files)).collect();
+        file.places(length).into_iter().map(|at| point(file, variant, length, at, changes, files)).collect();
     let words = format!("{} {}", file.settings, variant.settings);
     Ok(PlannedVariant {
         spec: VariantSpec {
@@ -98,10 +98,10 @@ fn point(
     variant: &VariantFile,
     length: Length,
     at: Option<Place>,
-    change: Option<Change<'_>>,
+    changes: &Changes,
     files: &dyn Sources,
 ) -> Result<Point, Error> {
-    let fill = |text: &String| fill(file, text, at.as_ref(), change);
+    let fill = |text: &String| fill(file, text, at.as_ref(), changes);
     let common = Settings::parse(&fill(&file.settings)?)?;
     let own = Settings::parse(&fill(&variant.settings)?)?;
     let load = |text: &String| Ok(load_text(&fill(text)?, &FileText::default(), files));
@@ -110,10 +110,9 @@ fn point(
         duration_ns: file.duration(length)?.map(|duration| duration.0),
         ..ExperimentText::default()
     }));
-    let place = change.and_then(|change| Some((change.parameter.machine.as_ref()?, change.factor)));
-    if let Some((place, factor)) = place {
+    if !changes.machine.is_empty() {
         let name = text.machine.name.get_or_insert_with(|| DEFAULT_MACHINE.to_owned());
-        text.machine.content = Some(changed_machine(file, name, place, factor, files)?);
+        text.machine.content = Some(changed_machine(file, name, &changes.machine, files)?);
     }
     let experiment = Experiment::open(&text, files)?;
     let swept = at.as_ref().map_or(String::new(), |at| format!(" at {at}"));
@@ -122,7 +121,11 @@ fn point(
 }
 
 /// The rows of a variant: its table, its own, those of all variants.
-fn rows(file: &ExperimentFile, variant: &VariantFile, length: Length) -> Result<Vec<RowSpec>, Error> {
+pub(super) fn rows(
+    file: &ExperimentFile,
+    variant: &VariantFile,
+    length: Length,
+) -> Result<Vec<RowSpec>, Error> {
     let table = variant.table.as_ref().map(|table| table.expand()).transpose();
     let mut rows = table.map_err(|fault| file.fault(fault.to_string()))?.unwrap_or_default();
     rows.extend(variant.row.iter().chain(&file.row).cloned());

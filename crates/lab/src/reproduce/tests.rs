@@ -1,6 +1,7 @@
 use super::*;
 use crate::Files;
 use machine::MachineSpec;
+use parameters::NewFigure;
 use std::sync::Mutex;
 
 const SMALL: &str = r#"
@@ -40,7 +41,7 @@ fn small(edit: impl Fn(&str) -> String) -> Result<PublishedExperiment, Error> {
     PublishedExperiment::parse("small", "small.toml", &edit(SMALL))
 }
 
-fn host<'a>(files: &'a Files, so_far: &'a RunsSoFar) -> Host<'a> {
+pub(super) fn host<'a>(files: &'a Files, so_far: &'a RunsSoFar) -> Host<'a> {
     Host { files, cpu_clock: None, finished: &|_| (), so_far }
 }
 
@@ -54,7 +55,8 @@ fn every_experiment_that_comes_with_the_program_can_be_read() {
         let experiment = PublishedExperiment::builtin(file).expect(file.name);
         assert_eq!(experiment.file.variant.len(), experiment.variants().count());
         for length in [Length::Full, Length::Quick] {
-            let planned = plan::variants(&experiment.file, length, None, &Files::new()).expect(file.name);
+            let planned = plan::variants(&experiment.file, length, &Changes::default(), &Files::new())
+                .expect(file.name);
             assert!(planned.iter().all(|variant| !variant.points.is_empty()), "{}", file.name);
         }
         for free in &experiment.file.free {
@@ -185,15 +187,24 @@ fn a_sweep_over_machines_may_have_a_parameter_of_the_machine() {
 fn a_changed_figure_of_the_machine_changes_the_machine() {
     let experiment = small(str::to_owned).expect("a file");
     let cost = |factor| {
-        let name = "costs.context_switch";
-        let content = parameters::changed_machine(&experiment.file, "laptop", name, factor, &Files::new())
+        let changes = Changes::of_factor(&experiment.file.free[0], factor).machine;
+        let content = parameters::changed_machine(&experiment.file, "laptop", &changes, &Files::new())
             .expect("possible");
         MachineSpec::parse(&content, "laptop").expect("a machine file").costs.context_switch.0
     };
     assert_eq!(cost(2.0), 4 * cost(0.5));
-    let nothing =
-        parameters::changed_machine(&experiment.file, "laptop", "costs.nothing", 2.0, &Files::new());
-    assert!(nothing.expect_err("no such figure").to_string().contains("has no such figure"));
+    let change = |place: &str, to| parameters::MachineChange { place: place.to_owned(), to };
+    let changed =
+        |changes: &[_]| parameters::changed_machine(&experiment.file, "laptop", changes, &Files::new());
+    let is = |number| [change("costs.context_switch.ns", NewFigure::Is(number))];
+    let content = changed(&is(1234.4)).expect("possible");
+    assert!(content.contains("ns = 1234\n"), "times stay whole: {content}");
+    for (place, to) in
+        [("costs.nothing", NewFigure::Times(2.0)), ("costs.context_switch", NewFigure::Is(1.0))]
+    {
+        let nothing = changed(&[change(place, to)]);
+        assert!(nothing.expect_err("no such figure").to_string().contains("has no such figure"), "{place}");
+    }
 }
 
 #[test]

@@ -280,7 +280,7 @@ fn value(row: &RowSpec, run: &Figures) -> Result<Value, String> {
     let mut found = Vec::new();
     for pattern in row.metric.patterns() {
         let before = found.len();
-        found.extend(run.iter().filter(|(key, _)| matches(pattern, key)).map(|(_, figure)| *figure));
+        found.extend(run.iter().filter(|(key, _)| is_as_pattern(pattern, key)).map(|(_, figure)| *figure));
         if found.len() == before {
             return Err(no_metric(pattern, run));
         }
@@ -310,13 +310,14 @@ fn value(row: &RowSpec, run: &Figures) -> Result<Value, String> {
     }
 }
 
-/// Whether a key is as a pattern says; `*` stands for any text.
-fn matches(pattern: &str, key: &str) -> bool {
+/// Whether a name is as a pattern says; `*` stands for any text.
+#[must_use]
+pub fn is_as_pattern(pattern: &str, key: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == key,
         Some((before, after)) => key.strip_prefix(before).is_some_and(|rest| {
             let starts = (0..=rest.len()).filter(|&start| rest.is_char_boundary(start));
-            starts.into_iter().any(|start| matches(after, &rest[start..]))
+            starts.into_iter().any(|start| is_as_pattern(after, &rest[start..]))
         }),
     }
 }

@@ -5,14 +5,18 @@
 //! and makes a [`Reproduction`](schema::reproduction::Reproduction) of it. How the runs are made is not this
 //! module's business.
 
+mod claims;
 mod crossing;
 mod fold;
 mod judge;
 mod spec;
 
+pub use claims::{ByHand, Claims, FiguresOfVariant};
 pub use crossing::{Crossing, crossings};
 pub use fold::Fold;
-pub use judge::{Described, Figure, Figures, JudgeError, Judged, Observed, VariantRuns, figures, judge};
+pub use judge::{
+    Described, Figure, Figures, JudgeError, Judged, Observed, VariantRuns, figures, is_as_pattern, judge,
+};
 pub use spec::{
     ColumnSpec, ExperimentSpec, MetricNames, Place, Published, RequirementSpec, RowSpec, SpecFault,
     SweepValue, TableSpec, VariantSpec,

@@ -225,6 +225,7 @@ fn example(judged: Judged) -> ReproducedExperiment {
         free: vec![],
         sensitivity: vec![],
         quick_events: vec![],
+        fit: None,
     }
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod compare;
 mod counters;
 mod cpus;
 mod cyclictest;
+mod fit;
 mod fork_storm;
 mod frequency;
 mod groups;

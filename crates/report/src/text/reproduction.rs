@@ -51,6 +51,7 @@ fn experiment(experiment: &ReproducedExperiment) -> String {
     sections.push(verdict(experiment));
     sections.push(known(experiment));
     sections.push(free(experiment));
+    sections.push(experiment.fit.as_ref().map_or(String::new(), super::fit::fit));
     sections.retain(|section| !section.is_empty());
     sections.join("\n")
 }
@@ -224,7 +225,7 @@ fn number(value: f64, unit: RowUnit) -> String {
     }
 }
 
-fn with_unit(value: f64, unit: RowUnit) -> String {
+pub(super) fn with_unit(value: f64, unit: RowUnit) -> String {
     let suffix = match unit {
         RowUnit::Count | RowUnit::Ratio => "",
         RowUnit::Nanoseconds => "ns",

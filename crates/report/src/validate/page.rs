@@ -6,6 +6,7 @@ use std::fmt::Write;
 
 use crate::numbers::{change, digits4};
 use crate::replay::{Limits, limits};
+use crate::reproduce::{Claims, FiguresOfVariant};
 
 const HEAD: &str = "\
 <!-- Made by `schedlab validate --save validation/results.json --page docs/accuracy.md`; change what it measures, not this. -->
@@ -48,6 +49,18 @@ median over the seeds.
 |---|---|---|---|---|---|---|---|
 ";
 
+const CLAIMS: &str = "
+## Published experiments: what is fitted, assumed and predicted
+
+Of each file in `experiments/` ([how they are written](../experiments/README.md), [what came out](results/README.md)): the parameters that
+were chosen by published figures, and by which; how many figures of predictions have a bound; how many figures and groups, of all, are
+known to miss theirs; and the parameters that no document gives and no figure chose (`--sensitivity` halves and doubles them). `schedlab
+reproduce NAME --fit` chooses again what is not said to be chosen by hand.
+
+| experiment | fitted | by | predicted | known to miss | assumed |
+|---|---|---|---|---|---|
+";
+
 const EXACT: &str = "
 ## What is exact
 
@@ -77,9 +90,9 @@ figure and add up task by task. With less than this much in the recording, no an
 |---|---|---|---|
 ";
 
-/// The page about this validation.
+/// The page about this validation, and about what published experiments claim.
 #[must_use]
-pub fn page(validation: &Validation) -> String {
+pub fn page(validation: &Validation, experiments: &[Claims]) -> String {
     let mut out = HEAD.to_owned();
     questions(&mut out, &validation.bounds);
     out += BOUNDS;
@@ -91,6 +104,9 @@ pub fn page(validation: &Validation) -> String {
     for (reference, run, figure) in validation.figures().filter(|(_, _, figure)| figure.within.is_some()) {
         figure_line(&mut out, reference, run, figure);
     }
+    out += CLAIMS;
+    experiments.iter().for_each(|claims| claims_line(&mut out, claims));
+    outcomes(&mut out, experiments);
     out += EXACT;
     out += VERDICT;
     for question in Question::ALL {
@@ -100,6 +116,36 @@ pub fn page(validation: &Validation) -> String {
         line(&mut out, &format!("| {name} | {good} % | {fair} % | {least} {} |", counted(question)));
     }
     out
+}
+
+fn claims_line(out: &mut String, claims: &Claims) {
+    let Claims { name, fitted, by, by_hand, as_fitted_in, assumed, predicted, missed, .. } = claims;
+    let mut chosen = fitted.clone();
+    chosen.extend(by_hand.iter().map(|of| format!("{} (by hand)", of.parameter)));
+    chosen.extend(as_fitted_in.iter().map(|other| format!("as in {other}")));
+    let chosen = if chosen.is_empty() { "nothing".to_owned() } else { chosen.join("; ") };
+    let figures = |of: &FiguresOfVariant| {
+        let s = if of.figures == 1 { "" } else { "s" };
+        format!("{} figure{s} of {}", of.figures, of.variant)
+    };
+    let mut by: Vec<String> = by.iter().map(figures).collect();
+    by.extend(by_hand.iter().map(|of| of.to.clone()));
+    by.dedup();
+    let (by, assumed, missed) = (by.join("; "), assumed.join("; "), missed.len());
+    line(out, &format!("| {name} | {chosen} | {by} | {predicted} | {missed} | {assumed} |"));
+}
+
+/// What came of the fits.
+fn outcomes(out: &mut String, experiments: &[Claims]) {
+    let told: Vec<(&str, &str)> =
+        experiments.iter().filter_map(|of| Some((of.name.as_str(), of.outcome.as_deref()?))).collect();
+    if told.is_empty() {
+        return;
+    }
+    *out += "\nWhat came of the fits:\n\n";
+    for (name, outcome) in told {
+        line(out, &format!("- {name}: {outcome}"));
+    }
 }
 
 fn line(out: &mut String, text: &str) {

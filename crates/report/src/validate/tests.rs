@@ -1,4 +1,5 @@
 use super::*;
+use crate::reproduce::{ByHand, Claims, FiguresOfVariant};
 use schema::example::validation::{figure, validation};
 use schema::validation::{ValidatedFigure, ValidatedReference, ValidatedRun};
 
@@ -83,7 +84,7 @@ fn what_is_no_bound_is_refused_with_its_place() {
 
 #[test]
 fn the_page_has_each_question_once_and_each_band() {
-    let page = page(&validation());
+    let page = page(&validation(), &[]);
     assert_eq!(page.matches("| Switches of a replay |").count(), 1);
     for row in [
         "| When it ends | - | 0 | not measured |",
@@ -96,4 +97,31 @@ fn the_page_has_each_question_once_and_each_band() {
     }
     let run: &ValidatedRun = &validation().references[1].runs[0];
     assert!(!page.contains(&run.name), "figures without a band count with others only");
+}
+
+#[test]
+fn the_page_says_of_each_experiment_what_was_fitted() {
+    let named = |name: &str| Claims { name: name.to_owned(), predicted: 7, ..Claims::default() };
+    let figures = |variant: &str, figures| FiguresOfVariant { variant: variant.to_owned(), figures };
+    let by_hand = |parameter: &str, to: &str| ByHand { parameter: parameter.to_owned(), to: to.to_owned() };
+    let fitted = Claims {
+        fitted: vec!["lines".to_owned(), "jitter".to_owned()],
+        by: vec![figures("before", 16), figures("long before", 1)],
+        by_hand: vec![by_hand("work", "its row"), by_hand("wait", "its row")],
+        outcome: Some("The prediction is worse.".to_owned()),
+        assumed: vec!["kernel".to_owned()],
+        missed: vec!["nobody knows".to_owned()],
+        ..named("a")
+    };
+    let later = Claims { as_fitted_in: Some("a".to_owned()), ..named("b") };
+    let page = page(&validation(), &[fitted, later, named("c")]);
+    for row in [
+        "| a | lines; jitter; work (by hand); wait (by hand) | 16 figures of before; 1 figure of long before; its row \
+         | 7 | 1 | kernel |\n",
+        "| b | as in a |  | 7 | 0 |  |\n",
+        "| c | nothing |  | 7 | 0 |  |\n",
+        "\n- a: The prediction is worse.\n",
+    ] {
+        assert!(page.contains(row), "no {row} in\n{page}");
+    }
 }

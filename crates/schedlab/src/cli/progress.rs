@@ -39,6 +39,13 @@ impl Progress {
         self.bar.inc(1);
     }
 
+    /// A run has ended that was not among those at the beginning: what comes before decides how many there
+    /// are.
+    pub fn another(&self) {
+        self.bar.inc_length(1);
+        self.one_more();
+    }
+
     /// So many runs have ended, and the others will take so long, as far as that is known.
     pub fn at(&self, done: u64, left: Option<Duration>) {
         if self.bar.is_hidden() && self.bar.elapsed() > PATIENCE {

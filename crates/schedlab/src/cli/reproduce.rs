@@ -11,9 +11,11 @@ use lab::{FinishedRun, Host, Length, PublishedExperiment, RunsSoFar};
 use report::page::{Content, Page};
 use report::text::{WIDTH, in_columns};
 use schedlab::files::Disk;
+use schedlab::fitted_machine::rewritten;
 use schedlab::outputs::check_folder;
 use schedlab::{Error, clocks};
 use schema::ReproduceSchema;
+use schema::fit::Fit;
 use schema::reproduction::{ReproducedExperiment, Reproduction};
 use std::path::{Path, PathBuf};
 
@@ -33,6 +35,13 @@ pub struct Args {
     /// changes.
     #[arg(long)]
     sensitivity: bool,
+    /// Also choose the parameters anew that the file's table [fit] leaves free, by the published figures
+    /// that it names, and say what that makes of the others.
+    #[arg(long)]
+    fit: bool,
+    /// Write the machine's file with what was found to this file.
+    #[arg(long, value_name = "FILE", requires = "fit")]
+    fit_output: Option<PathBuf>,
     /// Store each result in this folder: NAME.json and NAME.txt, and NAME.quick.json to tell when they are
     /// outdated.
     #[arg(long, value_name = "FOLDER")]
@@ -61,6 +70,12 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
     }
     if args.plot.is_some() && !experiments.iter().any(PublishedExperiment::is_swept) {
         return Err(Error::NothingToPlot(args.names.join(" ")).into());
+    }
+    if args.fit && !experiments.iter().any(PublishedExperiment::has_fit) {
+        return Err(Error::NothingFitted(args.names.join(" ")).into());
+    }
+    if args.fit_output.is_some() && !matches!(experiments.as_slice(), [one] if one.fits_machine()) {
+        return Err(Error::NoFittedMachine(args.names.join(" ")).into());
     }
     for folder in [&args.save, &args.plot].into_iter().flatten() {
         check_folder(folder)?;
@@ -120,6 +135,17 @@ impl Args {
         if self.sensitivity {
             result.sensitivity = experiment.sensitivity(host)?;
         }
+        if self.fit && experiment.has_fit() {
+            let searched = |run: FinishedRun<'_>| {
+                progress.another();
+                speed.count(run);
+            };
+            let fit = experiment.fit(self.length(), Host { finished: &searched, ..host })?;
+            if let Some(file) = &self.fit_output {
+                self.write_machine(experiment, &fit, file)?;
+            }
+            result.fit = Some(fit);
+        }
         if let Some(folder) = &self.save {
             if self.also_quick() {
                 let quick = experiment.run(Length::Quick, host)?;
@@ -132,6 +158,16 @@ impl Args {
             say(&speed.lines(&experiment.name));
         }
         Ok(result)
+    }
+
+    /// Writes the machine's file with what a fit found.
+    fn write_machine(&self, experiment: &PublishedExperiment, fit: &Fit, file: &Path) -> Result<(), Failure> {
+        let Some(machine) = experiment.fitted_machine(fit, &Disk)? else {
+            return Err(Error::NoFittedMachine(experiment.argument.clone()).into());
+        };
+        let quick = if self.quick { " --quick" } else { "" };
+        let by = format!("schedlab reproduce {} --fit{quick}", experiment.argument);
+        write(file, &[], rewritten(&machine, &by).map_err(Error::from)?)
     }
 
     fn report(&self, experiments: Vec<ReproducedExperiment>, quick: bool, command: String) -> Reproduction {
@@ -155,7 +191,8 @@ impl Args {
         let name = result.name.clone();
         let quick_option = if quick { " --quick" } else { "" };
         let sensitivity = if result.sensitivity.is_empty() { "" } else { " --sensitivity" };
-        let command = format!("schedlab reproduce {argument}{quick_option}{sensitivity}");
+        let fit = if result.fit.is_some() { " --fit" } else { "" };
+        let command = format!("schedlab reproduce {argument}{quick_option}{sensitivity}{fit}");
         let report = self.report(vec![result], quick, command);
         let ending = if quick { ".quick.json" } else { ".json" };
         write(&folder.join(format!("{name}{ending}")), &[], report.to_json())?;

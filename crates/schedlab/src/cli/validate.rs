@@ -63,7 +63,7 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
         save(&validation, file, args.of.as_deref())?;
     }
     if let Some(file) = &args.page {
-        write(file, &[], report::validate::page(&validation))?;
+        write(file, &[], report::validate::page(&validation, &lab::claims()?))?;
     }
     if let Some(folder) = &args.plot {
         args.draw(&validation, folder)?;

@@ -4,6 +4,7 @@
 
 mod assumptions;
 mod cli;
+mod fit;
 mod io;
 mod loads;
 mod outputs;

@@ -37,6 +37,7 @@ const COMMANDS: &[&[&str]] = &[
     &["why", "demo/mix-rtover.dat", "--task", "f3", "--preempted", "--blame"],
     &["run", "cyclictest -t1 -i1000", "hog", "--why", "--for", "20ms"],
     &["reproduce", "000", "--quick"],
+    &["reproduce", "crates/schedlab/tests/it/fit.toml", "--fit"],
     &["validate", "guest-6.1/mix-smp2/rr"],
     &["sweep", "demo/kernels.toml", "--folder", concat!(env!("CARGO_TARGET_TMPDIR"), "/schema.sweep")],
     &[

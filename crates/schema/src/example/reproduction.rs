@@ -1,5 +1,6 @@
 //! A report with every field, for tests.
 
+use crate::fit::{Fit, FitFigure, FitStep, FittedParameter, FittedPlace};
 use crate::reproduction::*;
 use crate::{ExperimentText, LoadText, ReproduceSchema};
 
@@ -73,6 +74,55 @@ fn experiment() -> ReproducedExperiment {
             requirements: vec![requirement],
         }],
         quick_events: vec![7, 8],
+        fit: Some(fit()),
+    }
+}
+
+/// Of a parameter of the machine and one of the load.
+fn fit() -> Fit {
+    let place = |place: &str, in_file, fitted| FittedPlace { place: place.to_owned(), in_file, fitted };
+    let parameter = |name: &str, values: [f64; 3], fitted, places| FittedParameter {
+        name: name.to_owned(),
+        why: "no document gives it".to_owned(),
+        values: values.to_vec(),
+        start: values[1],
+        fitted,
+        places,
+    };
+    let figure = |variant: &str, what: &str, at_start, [in_files, fitted]: [f64; 2]| FitFigure {
+        variant: variant.to_owned(),
+        what: what.to_owned(),
+        at: None,
+        published: 53.5,
+        at_start,
+        in_files,
+        fitted,
+        unit: RowUnit::Microseconds,
+    };
+    Fit {
+        about: "Shorter runs than the document's, as each set of values takes one.".to_owned(),
+        outcome: Some("The prediction is further off than before.".to_owned()),
+        seeds: 2,
+        simulated_ns: 1_000_000_000,
+        parameters: vec![
+            parameter("lines", [1.0, 4.0, 16.0], 4.0, vec![place("costs.line.same_node.ns", 840.0, 480.0)]),
+            parameter("work", [50.0, 100.0, 200.0], 200.0, vec![place("{work}", 200.0, 200.0)]),
+        ],
+        figures: vec![figure("before", "t0 vol", Some(99.0), [60.0, 55.0])],
+        predicted: vec![FitFigure {
+            at: Some("8".to_owned()),
+            ..figure("after", "worst latency", None, [56.5, 70.0])
+        }],
+        loss_at_start: 0.615_474_7,
+        loss_in_files: 0.114_658_1,
+        loss_fitted: 0.027_655_6,
+        predicted_loss_in_files: Some(0.054_561_3),
+        predicted_loss_fitted: Some(0.268_825_5),
+        steps: vec![
+            FitStep { values: vec![4.0, 100.0], loss: 0.615_474_7 },
+            FitStep { values: vec![4.0, 200.0], loss: 0.027_655_6 },
+        ],
+        tried: 6,
     }
 }
 

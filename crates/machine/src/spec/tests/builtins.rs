@@ -70,14 +70,14 @@ fn distances_follow_what_cpus_share() {
 }
 
 /// On the 8-way of 2007 another die and another socket differ, though the scheduler sees one level. The
-/// figures are those of rt-class 10.5 (25, 120, 140) on a bus that eight compilers share.
+/// figures are eight times those of rt-class 10.5 (25, 120, 140): the bus is one that eight compilers share.
 #[test]
 fn packages_that_are_no_domain_still_count_for_distance() {
     let spec = builtin("seed002");
     let seen = [5, 6, 3].map(|other| distance(&spec, 4, other));
     assert_eq!(seen, ["shared_cache", "same_node", "other_node"]);
     let lines = [Distance::Own, Distance::SharedCache, Distance::SameNode, Distance::OtherNode];
-    assert_eq!(lines.map(|d| spec.costs.line.at(d)), [Nanos(3), Nanos(144), Nanos(840), Nanos(980)]);
+    assert_eq!(lines.map(|d| spec.costs.line.at(d)), [Nanos(3), Nanos(200), Nanos(960), Nanos(1120)]);
 }
 
 #[test]
