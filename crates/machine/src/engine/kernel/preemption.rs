@@ -167,7 +167,7 @@ impl Sim {
     /// What a task does in the kernel that goes on with `then`.
     fn operation(&self, p: TaskId, then: Resume) -> Operation {
         let is_thread = |p| self.user.tasks.with(p, |t| t.family.thread);
-        let behind = self.user.tasks.with(p, |t| t.kernel_lock.map(|lock| lock.then));
+        let behind = self.user.tasks.with(p, |t| t.kernel_lock.as_ref().map(|lock| lock.then));
         match behind.unwrap_or(then) {
             Resume::Forked { child, .. } if is_thread(child) => Operation::Thread,
             Resume::Forked { .. } => Operation::Fork,

@@ -75,7 +75,7 @@ impl KernelLocks {
         migrate_disable(call.me);
         let rest = left.saturating_sub(hold);
         call.with(|t| {
-            t.kernel_lock = Some(InKernelLock { lock, mutex, has: true, rest, then });
+            t.kernel_lock = Some(Box::new(InKernelLock { lock, mutex, has: true, rest, then }));
             t.activity = Activity::in_kernel(hold, Resume::KernelUnlock);
         });
     }
@@ -97,7 +97,8 @@ impl KernelLocks {
         let Some((after, live)) = first.filter(|(after, _)| *after < piece.left) else { return };
         let (rest, then) = (piece.left - after, piece.then);
         call.with(|t| {
-            t.kernel_lock = Some(InKernelLock { lock: live.lock, mutex: live.mutex, has: false, rest, then });
+            t.kernel_lock =
+                Some(Box::new(InKernelLock { lock: live.lock, mutex: live.mutex, has: false, rest, then }));
             t.activity = Activity::in_kernel(after, Resume::KernelLock);
         });
     }
@@ -108,7 +109,7 @@ impl KernelLocks {
         let lock = KernelLock::Channel(channel);
         let Some(mutex) = self.live_mutex(lock) else { return false };
         let rest = Nanos::ZERO;
-        call.with(|t| t.kernel_lock = Some(InKernelLock { lock, mutex, has: false, rest, then }));
+        call.with(|t| t.kernel_lock = Some(Box::new(InKernelLock { lock, mutex, has: false, rest, then })));
         true
     }
 
@@ -124,12 +125,12 @@ impl KernelLocks {
 
     /// Whether the lock for which a task waits is one of these.
     pub fn waits_for(&self, call: Caller<'_>, mutex: MutexId) -> bool {
-        call.with(|t| t.kernel_lock.is_some_and(|lock| lock.mutex == mutex && !lock.has))
+        call.with(|t| t.kernel_lock.as_ref().is_some_and(|lock| lock.mutex == mutex && !lock.has))
     }
 
     /// It wants the lock that it has come to, unless that is free by now.
     pub async fn lock(&self, call: Caller<'_>) {
-        let Some(want) = call.with(|t| t.kernel_lock) else { return };
+        let Some(want) = call.with(|t| t.kernel_lock.as_deref().copied()) else { return };
         let is_live = self.live_mutex(want.lock) == Some(want.mutex);
         if !is_live || lock_fast(call.me, call.p, want.mutex) == FastPath::Done {
             return self.has(call, want, is_live);
@@ -140,7 +141,7 @@ impl KernelLocks {
 
     /// It has slept for it, or spun.
     pub async fn lock_again(&self, call: Caller<'_>) {
-        let Some(want) = call.with(|t| t.kernel_lock) else { return };
+        let Some(want) = call.with(|t| t.kernel_lock.as_deref().copied()) else { return };
         let outcome = lock_resume(call.me, call.p, want.mutex).await;
         self.came(call, want, outcome).await;
     }
@@ -172,7 +173,7 @@ impl KernelLocks {
             KernelLock::Channel(_) => Nanos::ZERO,
         };
         call.with(|t| {
-            t.kernel_lock = Some(InKernelLock { has: true, rest: want.rest - hold, ..want });
+            t.kernel_lock = Some(Box::new(InKernelLock { has: true, rest: want.rest - hold, ..want }));
             t.activity = Activity::in_kernel(hold, Resume::KernelUnlock);
         });
     }

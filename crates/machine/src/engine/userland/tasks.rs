@@ -60,7 +60,8 @@ pub(crate) struct TaskCtx {
     pub warmth: Warmth,
     pub family: Family,
     /// A spinlock of the kernel that it has, or comes to, and that others may have to wait for.
-    pub kernel_lock: Option<InKernelLock>,
+    /// (Few have one, so it lies elsewhere.)
+    pub kernel_lock: Option<Box<InKernelLock>>,
     /// That was the lock of the channel at which it goes on to wait.
     pub had_channel_lock: bool,
     /// Mutexes and user spinlocks that it holds.
