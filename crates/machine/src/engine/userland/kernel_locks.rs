@@ -3,9 +3,9 @@
 //!
 //! Nearly all are free when they are taken, and given back before anybody asks. So they cost no event: only
 //! when a task is preempted inside the kernel it is drawn whether it has one, and that one is *live* from
-//! then on: a mutex with inheritance, and its owner stays on its CPU. Whoever is in the kernel as long as a
-//! lock is live may come to want it; where in its operation, is drawn as well. Whom it is in the midst of
-//! one on another CPU at that moment does not meet it before its next one.
+//! then on: a mutex with inheritance, and its owner stays on its CPU. Whoever begins or goes on with an
+//! operation while a lock is live may come to want it; where in the operation, is drawn as well. Who is in
+//! the midst of one on another CPU at that moment does not meet it before the next.
 
 use super::activity::{Activity, Resume};
 use super::caller::Caller;
