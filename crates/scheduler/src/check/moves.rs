@@ -24,7 +24,7 @@ impl Moves {
     pub fn event<P: Platform>(&mut self, me: ThisCpu<'_, P>, event: Event, found: &mut Findings) {
         match event {
             Event::Migrate { task, orig, dest } => {
-                found.expect("machine MI6", !me.task(task).migration.is_disabled(), || {
+                found.expect("machine.md MI6", !me.task(task).migration.is_disabled(), || {
                     format!("{task:?} goes from CPU {orig} to {dest}, and may not migrate")
                 });
                 self.latest = Some(Move {

@@ -50,9 +50,9 @@ async fn push<P: Platform>(rq: RqGuard<'_, P>, how_many: HowMany, on_better: OnB
     Push::new(how_many, on_better, OnHeld::GiveUp).run(rq).await
 }
 
-/// A CPU with a lower priority for a task that waits, or runs, on the executing one.
-pub(super) fn lowest_cpu_for<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> Option<CpuId> {
-    find_lowest_rq(me, p, For::Push(me.id)).filter(|cpu| *cpu != me.id)
+/// A CPU with a lower priority for a task that waits, or runs, on `from`.
+pub(super) fn lowest_cpu_for<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, from: CpuId) -> Option<CpuId> {
+    find_lowest_rq(me, p, For::Push(from)).filter(|cpu| *cpu != from)
 }
 
 /// Whether a task that is pushed to this queue would be the best there.
@@ -164,7 +164,7 @@ impl Push {
             self.over = true;
         } else if me.task(p).migration.is_disabled() {
             me.decide(p, Reason::PushHeld);
-            if self.on_held == OnHeld::PushAway && lowest_cpu_for(me, rq.curr).is_some() {
+            if self.on_held == OnHeld::PushAway && lowest_cpu_for(me, rq.curr, rq.cpu).is_some() {
                 self.away = get_push_task(rq);
             }
             self.over = true;
@@ -180,7 +180,7 @@ impl Push {
             return None;
         }
         self.tries += 1;
-        let cpu = find_lowest_rq(me, p, For::Push(rq.cpu)).filter(|cpu| *cpu != rq.cpu)?;
+        let cpu = lowest_cpu_for(me, p, rq.cpu)?;
         if me.k.config.rules.wake_verify_target.get() == WakeVerifyTarget::On {
             me.touch(Line::Rq(cpu), Access::Read);
             if !me.task(p).prio.get().beats(me.k.rq(cpu).published.rt_highest.get()) {

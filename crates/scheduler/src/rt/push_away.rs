@@ -41,7 +41,7 @@ pub(crate) async fn push_away<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) {
             task.migration.push_when_enabled();
             return;
         }
-        let Some(cpu) = lowest_cpu_for(me, p) else { return me.decide(p, Reason::PushNoTarget) };
+        let Some(cpu) = lowest_cpu_for(me, p, me.id) else { return me.decide(p, Reason::PushNoTarget) };
         if me.curr() == p {
             // The stopper is an interrupt.
             drop(rq);

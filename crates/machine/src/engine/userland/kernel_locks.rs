@@ -131,9 +131,13 @@ impl KernelLocks {
     /// It wants the lock that it has come to, unless that is free by now.
     pub async fn lock(&self, call: Caller<'_>) {
         let Some(want) = call.with(|t| t.kernel_lock.as_deref().copied()) else { return };
-        let is_live = self.live_mutex(want.lock) == Some(want.mutex);
-        if !is_live || lock_fast(call.me, call.p, want.mutex) == FastPath::Done {
-            return self.has(call, want, is_live);
+        if self.live_mutex(want.lock) != Some(want.mutex) {
+            // It is free, and costs no more than it always does.
+            call.with(|t| t.kernel_lock = None);
+            return call.does(Activity::in_kernel(want.rest, want.then));
+        }
+        if lock_fast(call.me, call.p, want.mutex) == FastPath::Done {
+            return self.has(call, want);
         }
         let outcome = lock_slow(call.me, call.p, want.mutex).await;
         self.came(call, want, outcome).await;
@@ -148,7 +152,7 @@ impl KernelLocks {
 
     async fn came(&self, call: Caller<'_>, want: InKernelLock, outcome: Result<LockOutcome, LockError>) {
         match outcome {
-            Ok(LockOutcome::Acquired) => self.has(call, want, true),
+            Ok(LockOutcome::Acquired) => self.has(call, want),
             Ok(LockOutcome::Sleep) => {
                 call.does(Activity::InCall(Resume::Lock(want.mutex)));
                 call.schedule().await;
@@ -159,13 +163,8 @@ impl KernelLocks {
         }
     }
 
-    /// It has it now: for as long as one has such a lock in the mean, of what is left of its operation. One
-    /// that was free costs no more than it always does.
-    fn has(&self, call: Caller<'_>, want: InKernelLock, is_live: bool) {
-        if !is_live {
-            call.with(|t| t.kernel_lock = None);
-            return call.does(Activity::in_kernel(want.rest, want.then));
-        }
+    /// It has it now: for as long as one has such a lock in the mean, of what is left of its operation.
+    fn has(&self, call: Caller<'_>, want: InKernelLock) {
         migrate_disable(call.me);
         let hold = match want.lock {
             KernelLock::Cpu(class, _) | KernelLock::Machine(class, _) => class.hold().min(want.rest),

@@ -3,6 +3,7 @@
 use super::{Watched, lab, two_normal, waiting};
 use crate::class::{EnqueueKind, activate_task};
 use crate::fork::{NewTask, new_task};
+use crate::migrate::migrate_disable;
 use crate::platform::{Ipi, Lock};
 use crate::schedule::{Entry, sched_yield, schedule};
 use crate::testing::{Lab, fifo};
@@ -143,6 +144,18 @@ fn p11_and_p12_moves_that_help_nobody() {
     watched.tell(migrate);
     watched.tell(Event::Decision { task: p, reason: Reason::Pulled });
     assert_eq!(watched.alarms().first(), Some(&"rt-class P12"), "it beats the task that runs where it was");
+}
+
+#[test]
+fn mi6_a_task_that_may_not_migrate_does() {
+    let (lab, runs, _) = two_normal();
+    let mut watched = Watched::new(&lab);
+    let migrate = Event::Migrate { task: runs, orig: CpuId(0), dest: CpuId(0) };
+    watched.tell(migrate);
+    assert!(!watched.alarms().contains(&"machine.md MI6"));
+    migrate_disable(lab.cpu(0));
+    watched.tell(migrate);
+    assert!(watched.alarms().contains(&"machine.md MI6"));
 }
 
 #[test]
