@@ -37,7 +37,7 @@ pub(crate) async fn switched_to<P: Platform>(mut rq: RqGuard<'_, P>, p: TaskId) 
         return rq;
     }
     let cpu = rq.cpu;
-    let push = !me.task(p).is_pinned() && rq.rt.overloaded;
+    let push = !me.task(p).is_pinned();
     match me.k.config.rules.post_push.get() {
         PostPush::CallbackLocked => {
             preempt_if_better(&mut rq, p);

@@ -144,7 +144,7 @@ impl Push {
     }
 
     fn begin<P: Platform>(&mut self, rq: &mut RqGuard<'_, P>) -> Option<TaskId> {
-        if self.over || !rq.rt.overloaded {
+        if self.over || !rq.rt.overloaded || !has_pushable_tasks(rq) {
             return None;
         }
         self.restarts = 0;
@@ -228,7 +228,7 @@ impl Push {
                 self.candidate = None;
                 self.choose(rq, other);
             }
-            None => self.ended(rule == PushFail::DropAndContinue),
+            None => self.ended(false),
         }
     }
 
@@ -295,8 +295,8 @@ pub(crate) fn wants_task_woken<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) -> b
     let blocked = curr.class.get().is_realtime() && stands_in_the_way(route, curr, task);
     match route {
         WakeRoute::CfsLoad | WakeRoute::NotPreempting => blocked,
-        // Whatever runs, as long as something is pushable.
-        WakeRoute::AnyRt => !rq.need_resched() && !task.is_pinned() && has_pushable_tasks(rq),
+        // Whatever runs.
+        WakeRoute::AnyRt => !rq.need_resched() && !task.is_pinned(),
         WakeRoute::StrictlyHigher | WakeRoute::HigherOrPinned | WakeRoute::GeOrPinned => {
             blocked && !rq.need_resched() && !task.is_pinned()
         }

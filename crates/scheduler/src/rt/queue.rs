@@ -78,7 +78,7 @@ pub(crate) fn put_prev_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
         return;
     }
     task.stats.wait_start(rq.clock);
-    if !task.is_pinned() && !task.rt.pushable.is_linked() {
+    if !task.is_pinned() {
         rq.rt.pushable.push_back(&me.k.tasks, p, task.prio.get());
     }
 }

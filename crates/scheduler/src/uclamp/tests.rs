@@ -3,7 +3,7 @@
 use super::*;
 use crate::fair::GroupParams;
 use crate::testing::{Lab, cpus, fifo};
-use crate::{Event, Nanos, Policy, Reason, Topology};
+use crate::{CpuMask, Event, Nanos, Policy, Reason, Topology};
 use alloc::vec::Vec;
 
 fn asks(lab: &Lab, p: TaskId, min: Option<u16>, max: Option<u16>) {
@@ -122,6 +122,25 @@ fn real_time_tasks_look_for_a_cpu_that_is_worth_enough() {
     assert_eq!(goes(Some(446), None, &[]), (0, Reason::WakeStay), "a small one is worth that");
     for off in ["rt_fit=ignored", "uclamp=off"] {
         assert_eq!(goes(None, None, &[off]), (0, Reason::WakeStay), "{off}");
+    }
+}
+
+/// C1, rt-class 3.3: behind a higher task any lower CPU is better than its own, if none is worth enough. (Its
+/// affinity may name CPUs that the machine does not have.)
+#[test]
+fn behind_a_higher_task_a_small_cpu_will_do() {
+    for allowed in [CpuMask::first_n(8), CpuMask::first_n(9), CpuMask::ALL] {
+        let lab = unequal(&[]);
+        let p = lab.spawn(fifo(10), 4);
+        lab.block(4);
+        lab.k.task(p).set_cpus_allowed(&crate::shared::Unseen, allowed);
+        for cpu in 4..8 {
+            lab.spawn_allowed(fifo(20), cpu, cpus(&[cpu]));
+        }
+        let before = lab.count(Reason::WakeRouted);
+        lab.wake(0, p);
+        assert!(lab.cpu_of(p) < 4, "{}", lab.cpu_of(p));
+        assert_eq!(lab.count(Reason::WakeRouted), before + 1);
     }
 }
 

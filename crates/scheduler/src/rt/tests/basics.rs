@@ -1,8 +1,10 @@
 //! Queue positions, picking, slices (rt-class 1.2, 1.3, 2.1).
 
+use crate::affinity::set_cpus_allowed;
+use crate::platform::Line;
 use crate::schedule::sched_yield;
-use crate::testing::{Lab, cpus, fifo, rr};
-use crate::{Nanos, Reason};
+use crate::testing::{Lab, cpus, fifo, rr, sched_setscheduler};
+use crate::{CpuId, CpuMask, Nanos, Reason};
 
 #[test]
 fn the_best_priority_runs_first_come_first_served_among_equals() {
@@ -111,4 +113,33 @@ fn waiting_times() {
     assert_eq!(lab.running(0), p);
     assert_eq!((stats.wait_sum.get(), stats.wait_max.get()), (Nanos::from_millis(5), Nanos::from_millis(5)));
     assert_eq!((stats.wait_start.get(), stats.sum_exec_runtime.get()), (None, Nanos::from_millis(1)));
+}
+
+/// 10.1: the line of a queue in which others read its best priority and its `next` is written where one of
+/// them changes, and only there.
+#[test]
+fn the_line_that_others_read_is_written_where_it_changes() {
+    let rq_0 = |lab: &Lab| lab.lines_touched(|line| line == Line::Rq(CpuId(0)));
+    let lab = Lab::new(2, "6.1.y", &[]);
+    lab.spawn_allowed(fifo(90), 1, cpus(&[1]));
+    let runs = lab.spawn_allowed(fifo(60), 0, cpus(&[0]));
+    let [pinned, movable] = [20, 20].map(|priority| lab.spawn_allowed(fifo(priority), 0, cpus(&[0])));
+    lab.run(set_cpus_allowed(lab.cpu(0), movable, CpuMask::ALL));
+    // A queued task is taken out and put back: two changes, or none.
+    for (p, to, written) in [(pinned, 25, 0), (movable, 25, 2), (runs, 65, 2)] {
+        lab.forget();
+        lab.run(sched_setscheduler(lab.cpu(0), p, fifo(to)));
+        assert_eq!(rq_0(&lab), written, "{p:?}");
+    }
+    // A task that is preempted is the first pushable one, if it may move.
+    let switch = |preempted| {
+        let lab = Lab::new(2, "6.1.y", &[]);
+        lab.spawn_allowed(fifo(90), 1, cpus(&[1]));
+        lab.spawn_allowed(fifo(50), 0, preempted);
+        lab.spawn_unsettled(fifo(60), 0, 0, cpus(&[0]));
+        lab.forget();
+        lab.settle();
+        rq_0(&lab)
+    };
+    assert_eq!(switch(CpuMask::ALL), switch(cpus(&[0])) + 1);
 }

@@ -3,8 +3,8 @@
 use super::{check_invariants, running, sleeper};
 use crate::affinity::set_cpus_allowed;
 use crate::testing::sched_setscheduler;
-use crate::testing::{Lab, cpus, fifo, rr};
-use crate::{CpuId, CpuMask, Policy, TaskId};
+use crate::testing::{Lab, cpus, deadline, fifo, rr};
+use crate::{CpuId, CpuMask, Policy, Reason, TaskId};
 use alloc::vec::Vec;
 
 fn set_policy(lab: &Lab, cpu: u16, p: TaskId, policy: Policy) {
@@ -235,4 +235,77 @@ fn the_task_that_dropped_is_gone_after_the_pull() {
     );
     assert!(!once && lab.running(1) == other);
     assert!(!lab.k.rq(CpuId(1)).published.is_asked());
+}
+
+/// 5.1: only a task that may move makes its CPU push. (The other one waits since its affinity was widened:
+/// E20.)
+#[test]
+fn a_pinned_task_that_enters_the_class_pushes_nobody() {
+    for post_push in ["post_push=callback_locked", "post_push=tail_relock"] {
+        let lab = Lab::new(2, "6.1.y", &[post_push]);
+        lab.spawn_allowed(fifo(60), 0, cpus(&[0]));
+        let waiting = lab.spawn_allowed(fifo(20), 0, cpus(&[0]));
+        lab.run(set_cpus_allowed(lab.cpu(0), waiting, CpuMask::ALL));
+        let p = lab.spawn_allowed(Policy::Normal, 0, cpus(&[0]));
+        set_policy(&lab, 0, p, fifo(10));
+        lab.settle();
+        assert_eq!((lab.cpu_of(waiting), lab.k.totals.pushes.get()), (0, 0), "{post_push}");
+    }
+}
+
+/// 5.1, 5.4: while the push of a task that entered the class waits for a lock, the task runs elsewhere, or
+/// has run and sleeps: nobody here has to make room for it.
+#[test]
+fn who_is_gone_after_the_push_does_not_preempt() {
+    let is_asked = |act: &dyn Fn(&Lab)| {
+        let lab = Lab::new(2, "6.1.y", &["post_push=tail_relock", "NO_RT_PUSH_IPI"]);
+        lab.spawn_allowed(fifo(10), 0, cpus(&[0]));
+        lab.spawn_allowed(fifo(60), 1, cpus(&[1]));
+        let p = lab.spawn_allowed(Policy::Normal, 1, CpuMask::ALL);
+        let mut once = true;
+        lab.meanwhile(
+            |lock| lock == crate::platform::Lock::Rq(CpuId(0)),
+            sched_setscheduler(lab.cpu(1), p, fifo(20)),
+            |_| {
+                if core::mem::take(&mut once) {
+                    act(&lab);
+                }
+            },
+        );
+        assert!(!once && lab.idle(1));
+        let asked = lab.k.rq(CpuId(1)).published.is_asked();
+        lab.settle();
+        (asked, lab.running(0) == p)
+    };
+    let sleeps = |lab: &Lab| {
+        lab.block_unsettled(1);
+        lab.block_unsettled(1);
+    };
+    assert_eq!(is_asked(&sleeps), (false, false));
+    let is_pulled = |lab: &Lab| {
+        lab.block_unsettled(0);
+        lab.block_unsettled(1);
+    };
+    assert_eq!(is_asked(&is_pulled), (false, true));
+}
+
+/// 5.1, deadline-groups A: who leaves the deadline class makes room for real-time tasks that are better than
+/// what it is now; for the other classes their own rules see to it.
+#[test]
+fn who_leaves_the_deadline_class_makes_room_for_better_ones() {
+    for (waits, becomes, drops) in [
+        (fifo(60), fifo(50), 1),
+        (fifo(50), fifo(50), 0),
+        (fifo(40), fifo(50), 0),
+        (fifo(40), Policy::Normal, 0),
+    ] {
+        let lab = Lab::new(1, "6.1.y", &[]);
+        let p = lab.spawn(deadline(5, 10, 10), 0);
+        lab.spawn(waits, 0);
+        assert_eq!(lab.running(0), p);
+        set_policy(&lab, 0, p, becomes);
+        assert_eq!(lab.count(Reason::PrioDropped), drops, "{waits:?} waits for {becomes:?}");
+        lab.settle();
+        assert_eq!(lab.running(0) == p, drops == 0 && becomes != Policy::Normal);
+    }
 }

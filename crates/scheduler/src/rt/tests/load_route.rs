@@ -2,6 +2,7 @@
 
 use super::{running, sleeper};
 use crate::domains::{LevelKind, Topology, TopologyLevel};
+use crate::platform::Line;
 use crate::shared::Unseen;
 use crate::testing::{Lab, cpus, fifo};
 use crate::wakeup::WakeFlags;
@@ -99,6 +100,7 @@ fn sync_wakeups() {
         woken_on(&lab, 1, p, sync)
     };
     assert_eq!(woken(Nanos::from_micros(100), true), 0, "hot");
+    assert_eq!([499_999, 500_000].map(|rested| woken(Nanos(rested), true)), [0, 1], "sched_migration_cost");
     assert_eq!(woken(Nanos::from_millis(1), true), 1);
     assert_eq!(woken(Nanos::from_millis(1), false), 0);
 }
@@ -150,6 +152,8 @@ fn idle_hardware_threads() {
     let p = sleeper(&lab, fifo(50), 2, CpuMask::ALL);
     let select = || woken_on(&lab, 2, p, false);
     assert_eq!(select(), 2, "idle itself");
+    let beside = sleeper(&lab, fifo(50), 3, CpuMask::ALL);
+    assert_eq!(woken_on(&lab, 3, beside, false), 3, "idle itself: the other thread is not asked");
     lab.spawn_allowed(fifo(90), 2, cpus(&[2]));
     assert_eq!(select(), 3);
     lab.k.task(p).set_cpus_allowed(&Unseen, cpus(&[0, 1, 2]));
@@ -157,4 +161,36 @@ fn idle_hardware_threads() {
     lab.k.task(p).set_cpus_allowed(&Unseen, CpuMask::first_n(8));
     lab.spawn_allowed(fifo(80), 2, cpus(&[2]));
     assert_eq!(select(), 2, "more than one task: kept");
+}
+
+/// Tests 3 and 4, with F = 112: the waker's CPU may be loaded that much more, or has to be that much less.
+#[test]
+fn twelve_percent() {
+    let woken = |kind, here: u64, there: u64| {
+        let lab = Lab::on(&nodes(kind), RT5, &["rt_load_weight=zero"]);
+        let p = sleeper(&lab, fifo(50), 0, CpuMask::ALL);
+        for (cpu, tasks) in [(4, here), (0, there)] {
+            (0..tasks)
+                .for_each(|_| _ = lab.spawn_unsettled(Policy::Normal, 0, cpu, CpuMask::single(CpuId(cpu))));
+        }
+        tick(&lab);
+        woken_on(&lab, 4, p, false)
+    };
+    // 25 times 112 are 28 times 100.
+    let affine = LevelKind::Package;
+    assert_eq!([woken(affine, 28, 25), woken(affine, 29, 25)], [4, 0]);
+    let far = LevelKind::Numa { distance: 20 };
+    assert_eq!([woken(far, 25, 28), woken(far, 26, 28)], [4, 0]);
+}
+
+/// Step 2: where the waker is on the task's last CPU, no load is read.
+#[test]
+fn no_load_is_read_at_home() {
+    let lab = Lab::new(2, RT5, &[]);
+    let p = sleeper(&lab, fifo(50), 0, CpuMask::ALL);
+    for (waker, lines) in [(0, 0), (1, 2)] {
+        lab.forget();
+        woken_on(&lab, waker, p, false);
+        assert_eq!(lab.lines_touched(|line| matches!(line, Line::Rq(_))), lines, "by CPU {waker}");
+    }
 }

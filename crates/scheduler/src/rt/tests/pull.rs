@@ -2,9 +2,10 @@
 
 use super::{check_invariants, running};
 use crate::RootId;
+use crate::migrate::migrate_disable;
 use crate::platform::RootLine;
 use crate::platform::{Line, Lock};
-use crate::testing::{Lab, cpus, fifo};
+use crate::testing::{Lab, cpus, deadline, fifo};
 use crate::{CpuId, CpuMask, Nanos, Policy, Prio, Reason, TaskId};
 
 const PULL: &str = "NO_RT_PUSH_IPI";
@@ -207,6 +208,14 @@ fn next_by_definition() {
     assert_eq!(next(&lab), prio(fifo(40)), "in between: looked for again");
     lab.run(crate::affinity::set_cpus_allowed(lab.cpu(0), waiting, cpus(&[0])));
     assert_eq!(next(&lab), Prio::NO_RT);
+
+    let lab = Lab::new(2, "6.1.y", &["next_def=second_best"]);
+    lab.spawn_allowed(fifo(90), 1, cpus(&[1]));
+    lab.spawn(fifo(60), 0);
+    let [left, stays] = [40, 30].map(|priority| lab.spawn_unsettled(fifo(priority), 0, 0, CpuMask::ALL));
+    assert_eq!((next(&lab), lab.cpu_of(stays)), (prio(fifo(40)), 0));
+    lab.run(crate::testing::sched_setscheduler(lab.cpu(0), left, Policy::Normal));
+    assert_eq!(next(&lab), prio(fifo(30)), "the one that executes does not count");
 }
 
 /// 5.6: what the two ways of taking a second lock do to the first one.
@@ -266,4 +275,86 @@ fn a_single_waiting_task_is_overload_by_the_pushable_list_alone() {
     };
     assert!(is_overload("overload_rule=pushable"));
     assert!(!is_overload("overload_rule=migratory"));
+}
+
+/// 1.6: a preempted task that may move is overload by the pushable list, once it has stopped running.
+#[test]
+fn a_preempted_task_is_overload_by_the_pushable_list() {
+    for (preempted, overloaded) in [(CpuMask::ALL, true), (cpus(&[0]), false)] {
+        let lab = Lab::new(2, "6.1.y", &["overload_rule=pushable"]);
+        lab.spawn_allowed(fifo(90), 1, cpus(&[1]));
+        lab.spawn_allowed(fifo(50), 0, preempted);
+        lab.spawn_allowed(fifo(60), 0, cpus(&[0]));
+        assert_eq!(lab.k.root_domain(CpuId(0)).rt.rto_mask().contains(CpuId(0)), overloaded);
+        check_invariants(&lab);
+    }
+}
+
+/// 5.1: a deadline task that another one preempts is still here: the CPU does not lower its priority.
+#[test]
+fn a_preempted_deadline_task_does_not_pull() {
+    let lab = Lab::new(2, "6.1.y", &[PULL]);
+    let waiting = overload(&lab, 1, 20);
+    let deadlines = [(1, 2), (0, 100)].map(|(cpu, ms)| lab.spawn(deadline(1, ms, ms), cpu));
+    assert_eq!(running(&lab), [deadlines[1], deadlines[0]]);
+    let earlier = lab.spawn(deadline(5, 10, 10), 0);
+    assert_eq!((lab.running(0), lab.cpu_of(deadlines[1])), (earlier, 0));
+    assert_eq!((lab.cpu_of(waiting), lab.k.totals.pulls.get()), (1, 0));
+}
+
+/// `rt_balance=off`: nobody takes or gives, whatever the route.
+#[test]
+fn without_balancing_nobody_takes_or_gives() {
+    for route in ["cfs_load", "not_preempting", "any_rt", "strictly_higher", "ge_or_pinned"] {
+        for source in ["pushable_list", "queue_scan"] {
+            let route = alloc::format!("wake_route={route}");
+            let settings = [&route, "rt_balance=off", &alloc::format!("push_source={source}"), PULL];
+            let lab = Lab::new(2, "6.1.y", &settings);
+            lab.spawn_allowed(fifo(40), 1, cpus(&[1]));
+            let p = overload(&lab, 0, 20);
+            let woken = lab.spawn_unsettled(fifo(10), 0, 0, CpuMask::ALL);
+            lab.settle();
+            lab.block(1);
+            let me = lab.cpu(0);
+            lab.run(async { drop(super::super::push::push_rt_tasks(me.lock(me.id).await).await) });
+            assert_eq!([p, woken].map(|p| lab.cpu_of(p)), [0, 0], "{settings:?}");
+            assert!(lab.idle(1), "{settings:?}");
+        }
+    }
+}
+
+/// 8.3: the source's running task is asked to leave only if it is a real-time task that may go, and only
+/// once.
+#[test]
+fn whom_a_pull_has_pushed_away() {
+    let asked = |runs: Policy, movable: bool, held: bool| {
+        let lab = Lab::new(3, "6.1.y", &[PULL]);
+        lab.with_stoppers();
+        for cpu in [1, 2] {
+            lab.spawn_allowed(fifo(50), cpu, CpuMask::single(CpuId(cpu)));
+        }
+        let widen = || lab.run(crate::affinity::set_cpus_allowed(lab.cpu(0), lab.running(0), CpuMask::ALL));
+        lab.spawn_allowed(fifo(20), 0, cpus(&[0]));
+        widen();
+        migrate_disable(lab.cpu(0));
+        lab.spawn_allowed(fifo(10), 0, cpus(&[0]));
+        lab.spawn_allowed(runs, 0, cpus(&[0]));
+        if movable {
+            widen();
+        }
+        if held {
+            migrate_disable(lab.cpu(0));
+        }
+        let before = lab.count(Reason::PushHeld);
+        // The stopper has not yet come when CPU 2 asks, too.
+        for cpu in [1, 2] {
+            lab.block_unsettled(cpu);
+        }
+        assert_eq!(lab.count(Reason::PushHeld), before + 2);
+        lab.count(Reason::PushAway)
+    };
+    assert_eq!(asked(fifo(60), true, false), 1);
+    assert_eq!(asked(fifo(60), false, false), 0, "pinned");
+    assert_eq!(asked(fifo(60), true, true), 0, "it may not migrate either");
+    assert_eq!(asked(deadline(5, 10, 10), true, false), 0, "of a higher class");
 }

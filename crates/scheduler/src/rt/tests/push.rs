@@ -1,10 +1,11 @@
 //! Push: rt-class 1.4, 1.6, 5.2 to 5.4, E1, E2, E5 to E7.
 
-use super::super::push::{push_rt_task, push_rt_tasks};
+use super::super::push::{HowMany, push_asked, push_rt_task, push_rt_tasks};
+use super::super::push_away::push_away;
 use super::{check_invariants, running, sleeper};
 use crate::platform::Lock;
-use crate::testing::{Lab, LockFilter, cpus, fifo};
-use crate::{CpuId, CpuMask, Reason, TaskId};
+use crate::testing::{Lab, LockFilter, cpus, deadline, fifo, sched_setscheduler};
+use crate::{CpuId, CpuMask, Policy, Reason, TaskId};
 
 const V6_1: &str = "6.1.y";
 
@@ -208,6 +209,29 @@ fn revalidation_after_the_lock_was_dropped() {
     }
 }
 
+/// 5.4 step 4: the candidate is no real-time task any more. (It goes before all of them where it is.)
+#[test]
+fn a_candidate_that_left_the_class_is_not_pushed() {
+    for source in ["pushable_list", "queue_scan"] {
+        let lab = Lab::new(2, V6_1, &[&alloc::format!("push_source={source}")]);
+        lab.spawn_allowed(fifo(40), 1, cpus(&[1]));
+        let p = waiter(&lab, 30, 1, &[0, 1]);
+        let mut once = true;
+        push_meanwhile(
+            &lab,
+            1,
+            |lock| lock == Lock::Rq(CpuId(0)),
+            |_| {
+                if core::mem::take(&mut once) {
+                    lab.run(sched_setscheduler(lab.cpu(1), p, deadline(5, 10, 10)));
+                }
+            },
+        );
+        lab.settle();
+        assert_eq!((once, lab.running(1)), (false, p), "{source}");
+    }
+}
+
 /// 5.3: with another candidate each time, `retry3` gives up after three restarts; `stop` goes on.
 #[test]
 fn retry3_restarts_three_times() {
@@ -319,4 +343,153 @@ fn what_starts_the_push_after_a_switch() {
         }
         assert_eq!(lab.count(Reason::PushNoTarget), tried, "{source}");
     }
+}
+
+/// 5.4 step 4: a better task came while the own lock was dropped. The candidate is not the first any more,
+/// though it still waits here; whoever scans the queue has no first one.
+#[test]
+fn what_has_to_hold_still() {
+    for (rule, source, changed) in [
+        ("first_pushable", "pushable_list", 1),
+        ("first_pushable", "queue_scan", 0),
+        ("still_queued", "pushable_list", 0),
+    ] {
+        let settings = ["push_revalidate", "push_source"].iter().zip([rule, source]);
+        let settings: alloc::vec::Vec<_> =
+            settings.map(|(name, value)| alloc::format!("{name}={value}")).collect();
+        let lab = Lab::new(2, V6_1, &[&settings[0], &settings[1]]);
+        lab.spawn_allowed(fifo(40), 1, cpus(&[1]));
+        let p = waiter(&lab, 20, 1, &[0, 1]);
+        let mut better = None;
+        push_meanwhile(
+            &lab,
+            1,
+            |lock| lock == Lock::Rq(CpuId(0)),
+            |_| _ = better.get_or_insert_with(|| waiter(&lab, 30, 1, &[0, 1])),
+        );
+        let goes = if changed == 1 { better } else { Some(p) };
+        assert_eq!(lab.count(Reason::PushChanged), changed, "{settings:?}");
+        assert_eq!(goes.map(|p| lab.cpu_of(p)), Some(0), "{settings:?}");
+    }
+}
+
+/// 1.4: the rules change while a task is queued that `drop_and_continue` had dropped: it is pushable again,
+/// and nobody else is. (No kernel can do that.)
+#[test]
+fn a_dropped_task_comes_back_with_another_rule() {
+    let lab = Lab::new(2, V6_1, &["push_fail=drop_and_continue"]);
+    lab.spawn_allowed(fifo(90), 1, cpus(&[1]));
+    let runs = lab.spawn(fifo(40), 0);
+    lab.spawn_allowed(fifo(35), 0, cpus(&[0]));
+    let dropped = waiter(&lab, 30, 0, &[0, 1]);
+    push(&lab, 0);
+    let pushable = || {
+        let rq = lab.k.rq(CpuId(0)).inspect().expect("no path is under way");
+        rq.rt.pushable(&lab.k.tasks).collect::<alloc::vec::Vec<_>>()
+    };
+    assert_eq!((lab.running(0), pushable()), (runs, [].into()));
+    lab.k.config.set("push_fail=stop").expect("a legal setting");
+    for _ in [0, 1] {
+        lab.run(super::super::rules_changed(lab.cpu(1)));
+        assert_eq!(pushable(), [dropped]);
+    }
+    check_invariants(&lab);
+}
+
+/// 8.3: a request by interrupt that finds a candidate which may not migrate has the running task pushed away
+/// instead, provided that this is a real-time task, and that a lower CPU exists for it. Other pushes do
+/// nothing.
+#[test]
+fn when_the_running_task_is_pushed_away() {
+    let away = |asked: bool, runs: Policy, there: u8| {
+        let lab = Lab::new(2, "6.1-rt", &["push_ipi_bail=off"]);
+        lab.with_stoppers();
+        lab.spawn_allowed(fifo(there), 1, cpus(&[1]));
+        let held = lab.spawn_allowed(fifo(30), 0, cpus(&[0]));
+        lab.run(crate::affinity::set_cpus_allowed(lab.cpu(0), held, CpuMask::ALL));
+        crate::migrate::migrate_disable(lab.cpu(0));
+        lab.block(0);
+        lab.spawn(runs, 0);
+        lab.wake_unsettled(0, held);
+        lab.spawn_unsettled(fifo(5), 0, 0, cpus(&[0]));
+        let before = lab.count(Reason::PushHeld);
+        if asked {
+            let me = lab.cpu(0);
+            lab.run(async { push_asked(me.lock(me.id).await, HowMany::All).await });
+        } else {
+            push(&lab, 0);
+        }
+        assert_eq!(lab.count(Reason::PushHeld), before + 1);
+        lab.count(Reason::PushAway)
+    };
+    assert_eq!(away(true, fifo(60), 10), 1);
+    assert_eq!(away(true, fifo(60), 90), 0, "no lower CPU");
+    assert_eq!(away(true, Policy::Normal, 10), 0, "a fair task runs");
+    assert_eq!(away(false, fifo(60), 10), 0, "nobody asked");
+}
+
+/// 8.3, 5.4 step 4: while the stopper waits for the second lock, the task that it is to move goes elsewhere,
+/// sleeps, runs again, or the target is nothing for it any more.
+#[test]
+fn the_stopper_looks_again_under_both_locks() {
+    let act = |act: &dyn Fn(&Lab, TaskId)| {
+        let lab = Lab::new(3, V6_1, &["NO_RT_PUSH_IPI"]);
+        lab.spawn_allowed(fifo(60), 1, cpus(&[1]));
+        lab.spawn_allowed(fifo(10), 2, cpus(&[2]));
+        let p = waiter(&lab, 30, 1, &[0, 1, 2]);
+        let mut once = true;
+        lab.meanwhile(
+            |lock| lock == Lock::Rq(CpuId(0)),
+            push_away(lab.cpu(1), p),
+            |_| {
+                if core::mem::take(&mut once) {
+                    act(&lab, p);
+                }
+            },
+        );
+        assert!(!once);
+        lab.settle();
+        check_invariants(&lab);
+        (lab.cpu_of(p), lab.k.task(p).on_rq.get(), lab.k.totals.pushes.get())
+    };
+    assert_eq!(act(&|_, _| {}), (0, true, 1));
+    let is_pulled = |lab: &Lab, _| _ = lab.block_unsettled(2);
+    assert_eq!(act(&is_pulled), (2, true, 0));
+    let sleeps = |lab: &Lab, _| [(); 2].iter().for_each(|()| _ = lab.block_unsettled(1));
+    assert_eq!(act(&sleeps), (1, false, 0));
+    let runs = |lab: &Lab, p| {
+        lab.block_unsettled(1);
+        assert_eq!(lab.running(1), p);
+    };
+    assert_eq!(act(&runs), (0, true, 1), "once it is looked at again, as a running task");
+    let may_go_elsewhere =
+        |lab: &Lab, p| lab.run(crate::affinity::set_cpus_allowed(lab.cpu(2), p, cpus(&[1, 2])));
+    assert_eq!(act(&may_go_elsewhere), (2, true, 1));
+    let target_rises = |lab: &Lab, _| _ = lab.spawn_unsettled(fifo(50), 0, 0, cpus(&[0]));
+    assert_eq!(act(&target_rises), (2, true, 1));
+}
+
+/// 8.3: by the time the stopper comes, the task that it is to move is elsewhere, sleeps, or is no real-time
+/// task any more: it does not even look for a CPU.
+#[test]
+fn the_stopper_comes_too_late() {
+    let lab = Lab::new(3, V6_1, &[]);
+    lab.spawn_allowed(fifo(60), 1, cpus(&[1]));
+    lab.spawn_allowed(fifo(10), 2, cpus(&[2]));
+    let p = waiter(&lab, 30, 1, &[0, 1, 2]);
+    let comes = |cpu: u16| {
+        let before = lab.k.totals.rt_searches.get();
+        lab.run(push_away(lab.cpu(cpu), p));
+        lab.k.totals.rt_searches.get() - before
+    };
+    assert_eq!(comes(0), 0, "elsewhere");
+    lab.run(sched_setscheduler(lab.cpu(1), p, Policy::Normal));
+    lab.settle();
+    assert_eq!((comes(1), lab.cpu_of(p)), (0, 1), "a fair task");
+    lab.run(sched_setscheduler(lab.cpu(1), p, fifo(70)));
+    lab.settle();
+    assert_eq!(lab.block(1), p);
+    assert_eq!(comes(1), 0, "asleep");
+    lab.wake(1, p);
+    assert_eq!(lab.k.totals.pushes.get(), 0);
 }

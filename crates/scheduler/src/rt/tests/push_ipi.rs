@@ -318,3 +318,28 @@ fn a_walker_survives_a_change_of_the_rule() {
         );
     }
 }
+
+/// The rule changes while a source's walker is on its way to CPU 2, and the same source makes the root
+/// domain's walker go to CPU 1: each interrupt goes on with its own walk.
+#[test]
+fn two_walkers_of_one_source_are_told_apart() {
+    let lab = lab(4, "per_source", &[]);
+    for priority in [80, 70] {
+        lab.spawn_allowed(fifo(priority), 0, cpus(&[0]));
+    }
+    let waiter = overload(&lab, 1, 30, cpus(&[1]));
+    overload(&lab, 2, 30, cpus(&[2, 3]));
+    overload(&lab, 3, 75, cpus(&[2, 3]));
+    lab.block_unsettled(0);
+    assert_eq!(hops(&lab), [3]);
+    lab.k.config.set("push_ipi_walker=root_domain").expect("a legal setting");
+    lab.run(crate::affinity::set_cpus_allowed(lab.cpu(1), waiter, cpus(&[1, 2])));
+    lab.block_unsettled(0);
+    assert_eq!(hops(&lab), [3, 1]);
+    let root = lab.k.platform.ipis.borrow_mut().pop_back().expect("the second one");
+    lab.deliver(root);
+    assert_eq!(hops(&lab), [3, 2], "on through the root domain");
+    lab.settle();
+    let rt = &lab.k.root_domain(CpuId(0)).rt;
+    assert!(!rt.root_walker_active() && !rt.source_walker_active(CpuId(0)));
+}

@@ -2,6 +2,7 @@
 
 use super::check_invariants;
 use crate::affinity::set_cpus_allowed;
+use crate::platform::{Line, Lock};
 use crate::testing::{Lab, cpus, deadline, fifo, sched_setscheduler};
 use crate::tick::scheduler_tick;
 use crate::{CpuId, CpuMask, Nanos, Policy, Reason};
@@ -248,6 +249,32 @@ fn how_much_is_borrowed() {
     lab.spawn_allowed(fifo(50), 0, cpus(&[0]));
     run_ms(&lab, 951);
     assert_eq!(shares_ms(&lab), [1000, 900]);
+
+    // Used up to the nanosecond: half of the other's 100 ms were enough.
+    let lab = Lab::new(2, "6.1.y", &["RT_RUNTIME_SHARE", "sched_rt_runtime_us=100000"]);
+    lab.spawn_allowed(fifo(50), 0, cpus(&[0]));
+    lab.advance(Nanos::from_millis(150));
+    lab.tick(0);
+    assert_eq!((shares_ms(&lab), throttled(&lab, 0)), ([150, 50], false));
+}
+
+/// It borrows from each other CPU, until it has a whole period: whoever is left is not even asked.
+#[test]
+fn from_whom_is_borrowed() {
+    let written = |runtime_ms: u64, share: &str| {
+        let runtime = alloc::format!("sched_rt_runtime_us={}", runtime_ms * 1000);
+        let lab = Lab::new(3, "6.1.y", &[share, &runtime]);
+        lab.spawn_allowed(fifo(50), 0, cpus(&[0]));
+        lab.advance(Nanos::from_millis(runtime_ms + 1));
+        lab.forget();
+        lab.run(scheduler_tick(lab.cpu(0)));
+        [1, 2].map(|cpu| lab.lines_touched(|line| line == Line::Rq(CpuId(cpu))))
+    };
+    for (runtime_ms, asked) in [(100, [1, 1]), (950, [1, 0])] {
+        // A tick looks at other CPUs for other reasons, too.
+        let [with, without] = ["RT_RUNTIME_SHARE", STRICT].map(|share| written(runtime_ms, share));
+        assert_eq!([0, 1].map(|cpu| with[cpu] - without[cpu]), asked, "{runtime_ms}");
+    }
 }
 
 /// The timer gives back one share for each period that passed, and goes on while an RT task is queued.
@@ -289,4 +316,74 @@ fn switching_off_forgives() {
     lab.k.config.set("sched_rt_runtime_us=-1").expect("a legal setting");
     run_ms(&lab, 49);
     assert_eq!((lab.running(0), lab.k.rt_bandwidth.rt_time(CpuId(0))), (p, Nanos::ZERO));
+}
+
+/// Without a limit nothing is passed over, even before the timer has let the queue go.
+#[test]
+fn switching_off_counts_at_once() {
+    let lab = Lab::new(1, "6.1.y", &[STRICT]);
+    let p = lab.spawn(fifo(50), 0);
+    run_ms(&lab, 951);
+    lab.k.config.set("sched_rt_runtime_us=-1").expect("a legal setting");
+    lab.spawn(fifo(40), 0);
+    assert_eq!((lab.running(0), lab.count(Reason::Unthrottled)), (p, 0));
+}
+
+/// 8.1: only −1 disables it. Whoever may run for no time at all is throttled as soon as it has run.
+#[test]
+fn a_runtime_of_zero_is_a_limit() {
+    let lab = Lab::new(1, "6.1.y", &[STRICT, "sched_rt_runtime_us=0"]);
+    lab.spawn(fifo(50), 0);
+    run_ms(&lab, 1);
+    assert!(lab.idle(0) && throttled(&lab, 0));
+}
+
+/// 8.1: the timer looks at CPUs that used something or have something queued, and takes only their locks.
+#[test]
+fn where_the_timer_looks() {
+    let lab = Lab::new(4, "6.1.y", &[STRICT, "sched_rt_runtime_us=400000"]);
+    // CPU 1: used, nothing queued. CPU 2: queued, but nothing used. CPU 3: both.
+    for cpu in [1, 3] {
+        lab.spawn_allowed(fifo(50), cpu, CpuMask::single(CpuId(cpu)));
+    }
+    run_ms(&lab, 300);
+    lab.block(1);
+    lab.spawn_unsettled(fifo(50), 0, 2, cpus(&[2]));
+    lab.forget();
+    lab.advance(Nanos::from_millis(700));
+    lab.run(super::super::sched_rt_period_timer(lab.cpu(0)));
+    let locked: alloc::vec::Vec<_> = lab.k.platform.locks.borrow().iter().copied().collect();
+    assert_eq!(locked, [1, 2, 3].map(|cpu| Lock::Rq(CpuId(cpu))));
+    assert_eq!([1, 2, 3].map(|cpu| lab.k.rt_bandwidth.rt_time(CpuId(cpu))), [Nanos::ZERO; 3]);
+    assert_eq!(lab.count(Reason::Unthrottled), 0, "none was throttled");
+}
+
+/// 8.1: it goes on until everything is given back, though nobody is left who runs.
+#[test]
+fn the_timer_goes_on_while_time_is_left_over() {
+    let lab = Lab::new(1, "6.1.y", &[STRICT, "sched_rt_runtime_us=400000"]);
+    lab.spawn(fifo(50), 0);
+    lab.advance(Nanos::from_millis(800));
+    lab.block(0);
+    let timer = &lab.k.platform.period_timer_at;
+    for (ms, left, next) in [(1000, 400, Some(Nanos::from_secs(2))), (2000, 0, None)] {
+        lab.advance(Nanos::from_millis(ms) - lab.k.platform.now.get());
+        expire(&lab);
+        assert_eq!((lab.k.rt_bandwidth.rt_time(CpuId(0)), timer.get()), (Nanos::from_millis(left), next));
+    }
+}
+
+/// 8.1, eevdf-class 3.1: where the queue is passed over, a fair task that is picked again is left as it is.
+#[test]
+fn a_fair_task_beside_a_throttled_queue_goes_on_untouched() {
+    let lab = Lab::new(1, "6.6", &[STRICT]);
+    lab.spawn(fifo(50), 0);
+    let p = lab.spawn(Policy::Normal, 0);
+    run_ms(&lab, 951);
+    assert!(lab.running(0) == p && throttled(&lab, 0));
+    let vprot = &lab.k.task(p).se.eevdf.vprot;
+    vprot.set(12_345);
+    lab.k.rq(CpuId(0)).published.resched.overwrite(crate::rq::Resched::Full);
+    lab.settle();
+    assert_eq!((lab.running(0), vprot.get()), (p, 12_345));
 }

@@ -290,6 +290,20 @@ fn fork_is_routed_by_era() {
     }
 }
 
+/// 3.5, any era: a pinned task makes its CPU push nobody else either, though one waits that could go (E20).
+#[test]
+fn a_pinned_task_that_is_woken_pushes_nobody() {
+    for route in ["any_rt", "strictly_higher", "higher_or_pinned", "ge_or_pinned"] {
+        let lab = Lab::new(2, V6_1, &[&alloc::format!("wake_route={route}")]);
+        let p = sleeper(&lab, fifo(30), 0, cpus(&[0]));
+        lab.spawn_allowed(fifo(60), 0, cpus(&[0]));
+        let waiting = lab.spawn_allowed(fifo(20), 0, cpus(&[0]));
+        lab.run(crate::affinity::set_cpus_allowed(lab.cpu(0), waiting, CpuMask::ALL));
+        lab.wake(0, p);
+        assert_eq!((lab.cpu_of(waiting), lab.k.totals.pushes.get()), (0, 0), "{route}");
+    }
+}
+
 /// 3.4: a remote reschedule sends one interrupt, unless the flag is set already.
 #[test]
 fn one_interrupt_for_a_pending_reschedule() {
