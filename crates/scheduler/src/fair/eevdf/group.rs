@@ -22,7 +22,6 @@ pub(in crate::fair) fn reweight_queued<P: Platform>(rq: &mut RqGuard<'_, P>, ent
     };
     let left = scaled(lag(se.eevdf.deadline.get(), vruntime));
     let protected = scaled(lag(se.eevdf.vprot.get(), vruntime));
-    let was_exact = se.eevdf.vprot.get() == se.eevdf.deadline.get();
     update_entity_lag(rq, se);
     leave_tree(rq, entity);
     se.eevdf.on_rq.set(false);
@@ -33,7 +32,7 @@ pub(in crate::fair) fn reweight_queued<P: Platform>(rq: &mut RqGuard<'_, P>, ent
     }
     let now = se.vruntime.get();
     se.eevdf.deadline.set(now.wrapping_add_signed(left));
-    se.eevdf.vprot.set(if was_exact { se.eevdf.deadline.get() } else { now.wrapping_add_signed(protected) });
+    se.eevdf.vprot.set(now.wrapping_add_signed(protected));
     se.eevdf.on_rq.set(true);
     if rq.fair.curr != Some(entity) {
         join_tree(rq, entity);

@@ -287,6 +287,7 @@ fn scrambled(arrival: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::TaskId;
+    use alloc::collections::VecDeque;
 
     fn candidate(task: u32, deadline: u64, vruntime: u64, slice: u64) -> Candidate {
         Candidate { entity: EntityId::of(TaskId(task)), deadline, vruntime, slice: Nanos(slice) }
@@ -368,6 +369,14 @@ mod tests {
         }
         fn depth(tree: &Tree, at: Link) -> usize {
             tree.node(at).map_or(0, |n| 1 + depth(tree, n.left).max(depth(tree, n.right)))
+        }
+        assert!(depth(&tree, tree.root) < 45, "{}", depth(&tree, tree.root));
+        // As in a busy queue: whoever has the earliest deadline goes, and comes back behind all others.
+        let mut places: VecDeque<Place> =
+            (0..2_000).map(|n| tree.insert(candidate(n, 20_000 + u64::from(n), 0, 1))).collect();
+        for n in 0..10_000 {
+            tree.remove(places.pop_front().expect("2000 are there"));
+            places.push_back(tree.insert(candidate(n, 30_000 + u64::from(n), 0, 1)));
         }
         assert!(depth(&tree, tree.root) < 45, "{}", depth(&tree, tree.root));
     }

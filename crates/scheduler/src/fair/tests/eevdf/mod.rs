@@ -1,5 +1,6 @@
 //! The worked examples, tables and theorems of the EEVDF class (eevdf-class 6.2, 7, 8.3).
 
+mod buddies;
 mod delay;
 mod hrtick;
 mod model;
@@ -7,6 +8,7 @@ mod preempt;
 mod published;
 mod random;
 mod resched;
+mod state;
 mod ticks;
 mod units;
 

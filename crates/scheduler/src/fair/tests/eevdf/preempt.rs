@@ -9,17 +9,17 @@ use crate::testing::sched_setscheduler;
 use crate::wakeup::{WakeFlags, try_to_wake_up};
 use crate::{CpuId, CpuMask, Nanos, Nice, Policy, Reason, TaskId};
 
-const WOKEN: PreemptCause = PreemptCause::Wakeup { sync: false };
+pub(super) const WOKEN: PreemptCause = PreemptCause::Wakeup { sync: false };
 
 /// H runs at v 10.5 with a deadline of 20, protected until 15; P stands at 10.5 with a deadline of 11.
-struct Stage {
-    lab: Lab,
-    h: TaskId,
-    p: TaskId,
+pub(super) struct Stage {
+    pub lab: Lab,
+    pub h: TaskId,
+    pub p: TaskId,
 }
 
 impl Stage {
-    fn new(profile: &str, settings: &[&str]) -> Stage {
+    pub fn new(profile: &str, settings: &[&str]) -> Stage {
         let lab = Lab::new(1, profile, settings);
         let tasks = lab.crowd(0, &[0, 0]);
         let [h, p] = [tasks[0], tasks[1]];
@@ -32,13 +32,13 @@ impl Stage {
         Stage { lab, h, p }
     }
 
-    fn slices(self, ours: f64, theirs: f64) -> Stage {
+    pub fn slices(self, ours: f64, theirs: f64) -> Stage {
         self.lab.ask_for(self.h, ours);
         self.lab.ask_for(self.p, theirs);
         self
     }
 
-    fn policies(self, ours: Policy, theirs: Policy) -> Stage {
+    pub fn policies(self, ours: Policy, theirs: Policy) -> Stage {
         for (p, policy) in [(self.h, ours), (self.p, theirs)] {
             self.lab.k.task(p).policy.overwrite(policy);
         }
@@ -46,7 +46,7 @@ impl Stage {
     }
 
     /// One more entity waits, with a deadline of 30.
-    fn third(&self, v: f64) -> TaskId {
+    pub fn third(&self, v: f64) -> TaskId {
         let other = self.lab.spawn_unsettled(Policy::Normal, 0, 0, CpuMask::ALL);
         self.lab.k.rq(CpuId(0)).published.resched.overwrite(Resched::No);
         self.lab.protect(15.0);
@@ -55,7 +55,7 @@ impl Stage {
     }
 
     /// The reason of the verdict.
-    fn check(&self, cause: PreemptCause) -> Reason {
+    pub fn check(&self, cause: PreemptCause) -> Reason {
         let mut rq = self.lab.run(self.lab.cpu(0).lock(CpuId(0)));
         check_preempt_wakeup(&mut rq, self.p, cause);
         drop(rq);
@@ -95,6 +95,11 @@ fn x15_a_short_slice_overrides_protection() {
     let stage = Stage::new("7.0", &[]).slices(10.0, 10.0);
     stage.check(WOKEN);
     assert_eq!(stage.vprot(), 15_000_000, "v + 10 ms is later: no change");
+    for profile in ["6.6", "6.12"] {
+        let stage = Stage::new(profile, &[]).slices(10.0, 10.0);
+        stage.lab.k.config.set("NO_RUN_TO_PARITY").expect("a legal setting");
+        assert_eq!(stage.check(WOKEN), Reason::PreemptDeadline, "3.4, {profile}: no protection at all");
+    }
     let stage = Stage::new("6.18", &["NO_PREEMPT_SHORT"]).slices(10.0, 0.5);
     assert_eq!(stage.check(WOKEN), Reason::NoPreemptDeadline);
 }
@@ -163,6 +168,13 @@ fn forks() {
     assert_eq!(fork("6.18.y", 10.0), Reason::PreemptDeadline);
     assert_eq!(fork("7.0", 10.0), Reason::NoPreemptNew);
     assert_eq!(fork("7.0", 0.5), Reason::PreemptShort);
+    // Nor does one that sleeps in the queue, whose nice value has changed.
+    for (profile, reason) in [("6.18.y", Reason::PreemptDeadline), ("7.0", Reason::NoPreemptNew)] {
+        let stage = Stage::new(profile, &[]).slices(10.0, 10.0);
+        stage.lab.protect(0.0);
+        stage.lab.k.task(stage.p).se.eevdf.sched_delayed.set(true);
+        assert_eq!(stage.check(WOKEN), reason, "{profile}");
+    }
 }
 
 /// 3.5: what a wakeup that does not win takes from the protection.
