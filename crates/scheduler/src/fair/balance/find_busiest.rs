@@ -121,7 +121,7 @@ fn calculate_imbalance<P: Platform>(
     domain_average: u64,
 ) -> Option<u64> {
     let (here, there) = (local.average(), busiest.average());
-    if here >= there || here >= domain_average || 100 * there <= constants(me, domain).imbalance_pct * here {
+    if here >= domain_average || 100 * there <= constants(me, domain).imbalance_pct * here {
         return None;
     }
     let mut per_task = busiest.per_task();
@@ -165,8 +165,8 @@ fn find_busiest_queue<P: Platform>(me: ThisCpu<'_, P>, group: &CpuMask, amount: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Lab;
-    use crate::{Nanos, Policy};
+    use crate::testing::{Lab, level};
+    use crate::{LevelKind, Nanos, Policy, Topology};
 
     /// 8.1, 8.5 step 3: the busiest group needs more than 125 % of the local one's load.
     #[test]
@@ -294,5 +294,22 @@ mod tests {
         assert_eq!([found([2000, 1500], 1999), found([2000, 1500], 2000)], [Some(2), Some(1)]);
         assert_eq!(found([2000, 2000], 2000), Some(1), "of equals the first");
         assert_eq!(found([1000, 2000], 2000), Some(2));
+    }
+
+    /// Step 2: an imbalanced group may be the busiest though it has no task too many. Three tasks on one of
+    /// four CPUs weigh 1000 each: that one has more than twice as much more than the others.
+    #[test]
+    fn an_imbalanced_group_may_be_the_busiest() {
+        for (others, found) in [(0, Some(4)), (1000, None)] {
+            let levels = [level(8, LevelKind::Mc, 4), level(8, LevelKind::Package, 8)];
+            let lab = Lab::on(&Topology::of(8, levels.into()), "2.6.36", &[]);
+            let mut all = lab.k.domains(CpuId(0))[1].clone();
+            all.prefer_sibling = false;
+            (0..3).for_each(|_| _ = lab.spawn_allowed(Policy::Normal, 4, CpuMask::single(CpuId(4))));
+            set_load(&lab, 4, 3000);
+            (5..8).for_each(|cpu| set_load(&lab, cpu, others));
+            let busiest = find_busiest(lab.cpu(0), CpuId(0), &all, Situation::Idle);
+            assert_eq!(busiest.map(|found| found.cpu.0), found, "{others}");
+        }
     }
 }

@@ -290,27 +290,4 @@ async fn pull<P: Platform>(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::Lab;
-    use crate::{CpuMask, Policy};
-
-    /// fair-class 8.5 step 7: more than cache_nice_tries + 2 = 3 failures in a row ask the busy CPU.
-    #[test]
-    fn the_fourth_failure_asks_the_busy_cpu() {
-        let lab = Lab::on(&crate::fair::tests::q6600(), "2.6.36", &["newidle_stop=never"]);
-        // Both run: nothing can be taken off their die.
-        for cpu in [0, 1] {
-            lab.spawn_allowed(Policy::Normal, cpu, CpuMask::ALL);
-            let averages = &lab.k.rq(CpuId(cpu)).published.cpu_load;
-            averages.iter().for_each(|average| average.overwrite(1024));
-        }
-        lab.advance(Nanos::from_secs(1));
-        let dies = &lab.k.domains(CpuId(2))[1];
-        for failures in 1..=4 {
-            lab.run(load_balance(lab.cpu(2), CpuId(2), dies, Situation::Idle));
-            let asked = dies.balance.other_counts.active.get();
-            assert_eq!((dies.balance.counts[0].failed.get(), asked), (failures, u64::from(failures == 4)));
-        }
-    }
-}
+mod tests;

@@ -93,5 +93,12 @@ mod tests {
         assert_eq!([stays(numa, 3, 16, 2), stays(numa, 4, 16, 2)], [true, false]);
         assert_eq!([stays(numa, 3, 16, 3), stays(numa, 2, 2, 2), stays(numa, 1, 2, 2)], [false, false, true]);
         assert!(!stays(package, 0, 16, 2));
+        let by_quarter = |domain, local, difference| {
+            lab.k.config.set("numa_imbalance=quarter").expect("legal");
+            stays_on_node(lab.cpu(0), domain, &node(local), 16, difference)
+        };
+        let rows = [by_quarter(numa, 2, 2), by_quarter(numa, 3, 2), by_quarter(numa, 2, 3)];
+        assert_eq!(rows, [true, false, false]);
+        assert!(by_quarter(numa, 2, 1) && !by_quarter(package, 2, 2));
     }
 }

@@ -45,7 +45,7 @@ impl Counted {
             nr_running,
             nr_fair: u64::from(me.k.nr_fair(cpu)),
             crowded: u64::from(nr_running > 1),
-            idle: u64::from(nr_running == 0 && me.k.idle_cpu(cpu)),
+            idle: u64::from(me.k.idle_cpu(cpu)),
         }
     }
 
@@ -168,5 +168,24 @@ mod tests {
         assert_eq!([running(), running()], [2, 2], "once more after it was given back");
         published.overwrite(1);
         assert_eq!(running(), 2);
+    }
+
+    /// fair-placement 4.5: with two tasks a CPU is crowded; one to which somebody comes does not idle.
+    #[test]
+    fn what_a_cpu_counts() {
+        let lab = Lab::on(&Topology::flat(2), "6.1.y", &[]);
+        let crowded_and_idle = || {
+            let Counted { crowded, idle, .. } = Counted::of(lab.cpu(1), CpuId(0));
+            [crowded, idle]
+        };
+        assert_eq!(crowded_and_idle(), [0, 1]);
+        for crowded in [0, 1, 1] {
+            lab.spawn_allowed(Policy::Normal, 0, crate::CpuMask::single(CpuId(0)));
+            assert_eq!(crowded_and_idle(), [crowded, 0]);
+        }
+        let p = lab.running(0);
+        (0..3).for_each(|_| _ = lab.block(0));
+        lab.k.rq(CpuId(0)).wake_list.push(p);
+        assert_eq!(crowded_and_idle(), [0, 0]);
     }
 }

@@ -5,7 +5,7 @@ use crate::fair::{GroupParams, QuotaParams};
 use crate::{Clamps, GroupId, fair};
 
 /// A machine of so many CPUs with one group, and a hog of it on each CPU.
-pub(super) fn hogs(cpus: u16, profile: &str, quota: Option<QuotaParams>) -> (Lab, GroupId) {
+pub(in crate::fair) fn hogs(cpus: u16, profile: &str, quota: Option<QuotaParams>) -> (Lab, GroupId) {
     let mut lab = Lab::new(cpus.into(), profile, &["hz=250"]);
     let params =
         GroupParams { parent: GroupId::ROOT, shares: 1024, idle: false, quota, clamps: Clamps::NONE };
@@ -16,14 +16,14 @@ pub(super) fn hogs(cpus: u16, profile: &str, quota: Option<QuotaParams>) -> (Lab
     (lab, group)
 }
 
-pub(super) fn limit(quota: u64, period: u64) -> Option<QuotaParams> {
+pub(in crate::fair) fn limit(quota: u64, period: u64) -> Option<QuotaParams> {
     let (quota, period) = (Nanos::from_millis(quota), Nanos::from_millis(period));
     Some(QuotaParams { quota, period, burst: Nanos::ZERO, offset: Nanos::ZERO })
 }
 
 impl Lab {
     /// A hog of a group on a CPU.
-    pub(super) fn spawn_in(&self, group: GroupId, cpu: u16) -> TaskId {
+    pub(in crate::fair) fn spawn_in(&self, group: GroupId, cpu: u16) -> TaskId {
         let new = NewTask {
             pid: Pid(100 + i32::from(cpu)),
             policy: Policy::Normal,
@@ -47,7 +47,7 @@ impl Lab {
         self.k.groups.get(group).pool.as_ref().expect("a limit").runtime.get()
     }
 
-    pub(super) fn is_throttled(&self, group: GroupId, cpu: u16) -> bool {
+    pub(in crate::fair) fn is_throttled(&self, group: GroupId, cpu: u16) -> bool {
         self.k.groups.get(group).queue(CpuId(cpu)).bandwidth.is_throttled()
     }
 

@@ -6,7 +6,7 @@ mod counters;
 mod dynamics;
 mod eevdf;
 mod fork;
-mod groups;
+pub mod groups;
 mod habits;
 mod modern;
 mod parking;

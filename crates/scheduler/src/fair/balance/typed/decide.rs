@@ -68,7 +68,8 @@ impl Seen {
             GroupType::Imbalanced => false,
             GroupType::AsymPacking => own.priority <= other.priority,
             GroupType::Misfit => own.misfit_load >= other.misfit_load,
-            GroupType::SmtBalance if own.idle == 0 && other.idle == 0 => self.average() > best.average(),
+            // They are fully busy, as far as averages go.
+            GroupType::SmtBalance if own.idle == 0 && other.idle == 0 => false,
             GroupType::SmtBalance | GroupType::HasSpare => {
                 own.idle < other.idle || (own.idle == other.idle && own.nr_running > other.nr_running)
             }
@@ -123,7 +124,7 @@ impl Pass {
         }
         if local.kind == GroupType::Overloaded {
             let (here, there) = (local.average(), busiest.average());
-            if here >= there || here >= self.average || 100 * there <= self.pct * here {
+            if here >= self.average || 100 * there <= self.pct * here {
                 return Reason::LbWithinPct;
             }
         }
@@ -412,6 +413,12 @@ mod tests {
         };
         assert_eq!(amount(false), load(0));
         assert_eq!(amount(true), load(3200 - 2432), "the first term alone");
+        let even = [loaded(1, 3200), loaded(2, 3200), loaded(1, 100)];
+        assert_eq!(
+            Case { lack_wraps: true, ..figures(&even, Idle) }.comes_to().3,
+            load(0),
+            "as much as it has"
+        );
         let below = [loaded(1, 2000), loaded(2, 3200), loaded(1, 1024)];
         let less = |lack_wraps| Case { lack_wraps, ..figures(&below, Idle) }.comes_to().3;
         assert_eq!((less(false), less(true)), (load(74), load(74)), "2074 - 2000");
@@ -436,6 +443,7 @@ mod tests {
             assert_eq!(busier(kind, spare(1, 3), spare(1, 2)), [true, false], "as many, more tasks");
             assert_eq!(busier(kind, spare(1, 3), spare(1, 3)), [false, false]);
         }
+        assert_eq!(busier(T::SmtBalance, spare(0, 9), spare(0, 1)), [false, false], "the first one stays");
         let drained = |priority| Figures { priority, ..hogs(1, 1) };
         assert_eq!(busier(T::AsymPacking, drained(35), drained(60)), [true, false], "the less preferred");
         assert_eq!(busier(T::AsymPacking, drained(35), drained(35)), [true, true], "the last one");

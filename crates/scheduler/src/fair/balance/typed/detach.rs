@@ -199,7 +199,7 @@ fn look_at_task<P: Platform>(
         Kind::Task | Kind::Misfit => 1,
     };
     let halvings = halvings(me.k.config.rules.detach_scale.get(), pull.kind, failures);
-    if matches!(pull.kind, Kind::Load | Kind::Util) && (amount >> halvings) as i64 > pull.remaining {
+    if (amount >> halvings) as i64 > pull.remaining {
         return Err(Reason::NotMovedHeavy);
     }
     if verdict == Verdict::MovesHot && !counts_tests {

@@ -250,28 +250,4 @@ fn is_worth_less<P: Platform>(me: ThisCpu<'_, P>, search: &Search<'_>, dest: Cpu
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::Lab;
-    use crate::{Policy, Topology};
-
-    /// fair-placement E54: real-time tasks leave the source 51 of 1024 for its only fair task.
-    #[test]
-    fn e54_a_cpu_that_is_worth_less_gives_its_running_task_away() {
-        let wanted = |left: u64, tasks: usize, situation| {
-            let lab = Lab::on(&Topology::flat(2), "6.1.y", &[]);
-            for _ in 0..tasks {
-                lab.spawn_allowed(Policy::Normal, 1, crate::CpuMask::single(CpuId(1)));
-            }
-            lab.k.rq(CpuId(1)).published.pelt.capacity.left.set(left);
-            let domain = &lab.k.domains(CpuId(0))[0];
-            let search = Search { dest: CpuId(0), domain, situation, cpus: domain.span };
-            let imbalance = Imbalance { kind: Kind::Load, amount: 1 };
-            needs_active_balance(lab.cpu(0), &search, CpuId(0), CpuId(1), imbalance)
-        };
-        assert!(wanted(51, 1, Situation::Idle) && wanted(51, 1, Situation::NewlyIdle));
-        assert!(!wanted(51, 1, Situation::Busy), "a busy CPU does not ask");
-        assert!(!wanted(51, 2, Situation::Idle), "one waits there, and can be pulled");
-        assert!(!wanted(1024, 1, Situation::Idle) && !wanted(876, 1, Situation::Idle), "876 · 117 > 102400");
-    }
-}
+mod tests;

@@ -168,34 +168,4 @@ fn eighth_of_the_way(average: u64, length: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::Lab;
-
-    /// eevdf-class 4.6, cost_bump: each search in vain makes the next less likely, up to a bound.
-    #[test]
-    fn a_search_in_vain_raises_the_cost() {
-        let counts = |rule: &str, took, most, found| {
-            let lab = Lab::new(2, "6.18", &[rule]);
-            what_it_cost(lab.cpu(0), Nanos(took), Nanos(most), found).0
-        };
-        let raised = |most, found| counts("newidle_failure=raised", 5_000, most, found);
-        assert_eq!([raised(20_000, false), raised(20_000, true)], [30_000, 5_000]);
-        assert_eq!(raised(400_000, false), 500_200, "no more than migrating one costs");
-        assert_eq!(raised(1, false), 1, "rounded down");
-        assert_eq!(raised(0, false), 0, "half as much again as nothing");
-        assert_eq!(counts("newidle_failure=time_taken", 5_000, 20_000, false), 5_000);
-    }
-
-    #[test]
-    fn e65_idle_spells() {
-        let most = 1_000_000;
-        let mut average = 1_000_000;
-        for (spell, after) in
-            [(100_000, 887_500), (100_000, 789_063), (50_000_000, 1_000_000), (20_000, 877_500)]
-        {
-            average = eighth_of_the_way(average, spell).min(most);
-            assert_eq!(average, after);
-        }
-    }
-}
+mod tests;

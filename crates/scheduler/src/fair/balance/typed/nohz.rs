@@ -157,7 +157,7 @@ fn kick_reason<P: Platform>(me: ThisCpu<'_, P>) -> Option<Reason> {
     let counts = rule(me) != NohzBalance::BalanceOnly || above.iter().any(|d| !d.shares_cache);
     let size = me.k.llc_size(me.id);
     let busy = size - shared_cache(me, me.id).nr_idle.get();
-    (counts && size > 1 && busy > 1).then_some(Reason::KickBusyLlc)
+    (counts && busy > 1).then_some(Reason::KickBusyLlc)
 }
 
 fn kick<P: Platform>(me: ThisCpu<'_, P>, request: Request, now: u64) {
@@ -168,10 +168,10 @@ fn kick<P: Platform>(me: ThisCpu<'_, P>, request: Request, now: u64) {
     ask(me, request, Ipi::Nohz);
 }
 
-/// Asks the lowest CPU that idles without a tick, if it has not been asked already.
+/// Asks the lowest CPU that idles without a tick, if it has not been asked already. (Who asks is busy.)
 fn ask<P: Platform>(me: ThisCpu<'_, P>, request: Request, by: Ipi) {
     let idle = me.k.fair_root.nohz.idle_cpus();
-    let Some(server) = idle.iter().find(|c| *c != me.id && me.k.idle_cpu(*c)) else { return };
+    let Some(server) = idle.iter().find(|c| me.k.idle_cpu(*c)) else { return };
     let asked = &me.k.rq(server).published.balance.nohz_request;
     let before = asked.get();
     asked.set(before.with(request));
@@ -328,113 +328,4 @@ async fn update_nohz_stats<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> bool 
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::Lab;
-    use crate::{Policy, Topology};
-
-    /// 4.10: a CPU of a cache asks for balancing where another one there is busy, too.
-    #[test]
-    fn the_only_busy_cpu_of_a_cache_asks_nobody() {
-        let lab = Lab::on(&Topology::flat(4), "6.1.y", &[]);
-        lab.spawn(Policy::Normal, 0);
-        let reason = |idle| {
-            shared_cache(lab.cpu(0), lab.cpu(0).id).nr_idle.set(idle);
-            let reason = kick_reason(lab.cpu(0));
-            shared_cache(lab.cpu(0), lab.cpu(0).id).nr_idle.set(0);
-            reason
-        };
-        assert_eq!([3, 2].map(reason), [None, Some(Reason::KickBusyLlc)]);
-    }
-
-    /// 4.10: what is asked for twice is asked for.
-    #[test]
-    fn requests_add_up() {
-        let all = Request { stats: true, balance: true, next: true };
-        let none = Request::default();
-        let one = [
-            Request { stats: true, ..none },
-            Request { balance: true, ..none },
-            Request { next: true, ..none },
-        ];
-        for request in one {
-            assert_eq!([request.with(none), none.with(request)], [request; 2]);
-            assert_eq!(request.with(all), all);
-        }
-    }
-
-    /// A machine of four CPUs of which CPU 0 has so many tasks and the others idle, in its hundredth tick, in
-    /// which nothing is due.
-    fn in_tick_100(tasks: usize, rule: &str) -> Lab {
-        let lab = Lab::on(&Topology::flat(4), "6.1.y", &["hz=1000", rule]);
-        (0..tasks).for_each(|_| _ = lab.spawn_allowed(Policy::Normal, 0, CpuMask::single(CpuId(0))));
-        lab.advance(Nanos::from_millis(100));
-        let root = &lab.k.fair_root.nohz;
-        root.has_blocked.set(false);
-        root.needs_update.set(false);
-        root.next_balance.set(101);
-        root.next_blocked.set(99);
-        lab
-    }
-
-    /// 4.10, at the tick of a busy CPU: averages where some still fade and the tick for that has passed; when
-    /// the next CPU is due where one has joined; balancing from its tick on where there is a reason.
-    #[test]
-    fn what_a_busy_cpu_asks_for() {
-        let asked = |tasks, rule: &str, change: fn(&NohzRoot)| {
-            let lab = in_tick_100(tasks, rule);
-            change(&lab.k.fair_root.nohz);
-            nohz_balancer_kick(lab.cpu(0), false);
-            let Request { stats, balance, next } = lab.k.rq(CpuId(1)).published.balance.nohz_request.get();
-            [stats, balance, next]
-        };
-        let newest = "nohz_balance=next_due";
-        assert_eq!(asked(1, newest, |_| ()), [false; 3]);
-        assert_eq!(asked(1, newest, |root| root.has_blocked.set(true)), [true, false, false]);
-        let not_yet = |root: &NohzRoot| {
-            root.has_blocked.set(true);
-            root.next_blocked.set(100);
-        };
-        assert_eq!(asked(1, newest, not_yet), [false; 3]);
-        assert_eq!(asked(1, newest, |root| root.needs_update.set(true)), [false, false, true]);
-        assert_eq!(asked(1, "nohz_balance=behind", |root| root.needs_update.set(true)), [false; 3]);
-        assert_eq!(asked(2, newest, |root| root.next_balance.set(100)), [true, true, false]);
-        assert_eq!(asked(2, newest, |_| ()), [false; 3], "a tick too early");
-        assert_eq!(asked(1, newest, |root| root.next_balance.set(100)), [false; 3], "no reason");
-    }
-
-    /// 4.9, 4.10: a CPU that found no work sees to the averages of others if it idles for long enough, some
-    /// fade, and it is time.
-    #[test]
-    fn who_brings_averages_up_to_date() {
-        let wants = |rule: &str, avg_idle, blocked, next| {
-            let lab = in_tick_100(1, rule);
-            let root = &lab.k.fair_root.nohz;
-            root.has_blocked.set(blocked);
-            root.next_blocked.set(next);
-            lab.k.rq(CpuId(1)).published.balance.idle.average.set(Nanos(avg_idle));
-            wants_stats(&lab.run(lab.cpu(1).lock(CpuId(1))))
-        };
-        let newest = "nohz_balance=next_due";
-        assert_eq!([500_000, 499_999].map(|idle| wants(newest, idle, true, 100)), [true, false]);
-        assert_eq!([100, 101].map(|next| wants(newest, 500_000, true, next)), [true, false]);
-        assert!(!wants(newest, 500_000, false, 100));
-        assert!(!wants("nohz_balance=balance_only", 500_000, true, 100));
-    }
-
-    /// 4.10: real-time tasks take a CPU from its fair tasks; without any that is no reason.
-    #[test]
-    fn a_cpu_that_is_worth_less_asks_for_its_fair_tasks() {
-        let reason = |policy| {
-            let lab = Lab::on(&Topology::flat(4), "6.1.y", &[]);
-            lab.spawn_allowed(policy, 0, CpuMask::single(CpuId(0)));
-            lab.k.rq(CpuId(0)).published.pelt.capacity.left.set(51);
-            shared_cache(lab.cpu(0), CpuId(0)).nr_idle.set(3);
-            let reason = kick_reason(lab.cpu(0));
-            shared_cache(lab.cpu(0), CpuId(0)).nr_idle.set(4);
-            reason
-        };
-        assert_eq!(reason(Policy::Normal), Some(Reason::KickCapacity));
-        assert_eq!(reason(crate::testing::fifo(50)), None);
-    }
-}
+mod tests;

@@ -201,8 +201,8 @@ mod tests {
     use alloc::vec;
     use alloc::vec::Vec;
 
-    /// The worked example of deadline-groups C9 under a form of the rule.
-    fn hybrid(form: &str) -> Lab {
+    /// Two large cores of two threads, and four small CPUs, of these priorities, under a form of the rule.
+    fn hybrid_of(form: &str, priorities: [u16; 8]) -> Lab {
         let level = |kind, spans: &[&[u16]]| {
             let spans = spans.iter().map(|span| cpus(span)).collect();
             TopologyLevel { kind, spans }
@@ -212,8 +212,13 @@ mod tests {
             level(LevelKind::Mc, &[&[0, 1, 2, 3, 4, 5, 6, 7]]),
             level(LevelKind::Package, &[&[0, 1, 2, 3, 4, 5, 6, 7]]),
         ];
-        let topology = Topology::of(8, levels).with_priorities([[60; 4], [35; 4]].concat());
+        let topology = Topology::of(8, levels).with_priorities(priorities.into());
         Lab::on(&topology, "6.18.y", &[&alloc::format!("asym_packing={form}")])
+    }
+
+    /// The worked example of deadline-groups C9.
+    fn hybrid(form: &str) -> Lab {
+        hybrid_of(form, [60, 60, 60, 60, 35, 35, 35, 35])
     }
 
     /// Example 1.
@@ -297,5 +302,60 @@ mod tests {
         let me = lab.cpu(0);
         assert!(asks_for_running(me, CpuId(0), CpuId(4)) && !asks_for_running(me, CpuId(4), CpuId(0)));
         assert!(!keeps_its_task(me, CpuId(0), CpuId(4)));
+    }
+
+    /// What a core shares counts only where a kernel looks at that; and only if there are preferences at all.
+    #[test]
+    fn whose_priority_counts() {
+        for (form, asks) in [("by_priority", true), ("busy_threads", true), ("idle_cores", false)] {
+            let lab = hybrid(form);
+            lab.spawn_allowed(crate::Policy::Normal, 1, cpus(&[1]));
+            assert_eq!(asks_for_running(lab.cpu(0), CpuId(4), CpuId(0)), asks, "{form}");
+        }
+        let alike = Lab::on(&Topology::flat(2), "6.18.y", &["asym_packing=by_priority"]);
+        assert!(!packs(alike.cpu(0), &alike.k.domains(CpuId(0))[0]));
+    }
+
+    /// CF7: nobody is preferred to CPU 0, but it may lose what it runs if it shares its core.
+    #[test]
+    fn who_shares_a_core_may_be_drained() {
+        for (busy, drained) in [(None, false), (Some(1), true), (Some(4), false)] {
+            let lab = hybrid("idle_cores");
+            busy.map(|cpu| lab.spawn_allowed(crate::Policy::Normal, cpu, cpus(&[cpu])));
+            assert_eq!(may_be_drained(lab.cpu(0), CpuId(0)), drained, "{busy:?}");
+            assert!(may_be_drained(lab.cpu(0), CpuId(4)), "{busy:?}: others are preferred");
+        }
+    }
+
+    /// The row of the group type, where cores are not alike, and a small CPU is preferred to both: cores of
+    /// 60 and 50, small CPUs of 90.
+    #[test]
+    fn cores_of_unequal_preference() {
+        let drained = |form: &str, dest: u16, sibling_busy: bool, other: u16, there: u64| {
+            let lab = hybrid_of(form, [60, 60, 50, 50, 90, 90, 90, 90]);
+            if sibling_busy {
+                lab.spawn_allowed(crate::Policy::Normal, dest + 1, cpus(&[dest + 1]));
+            }
+            let groups = lab.k.domains(CpuId(0)).last().expect("the cache").groups();
+            let group = |cpu: u16| groups.iter().find(|g| g.span.contains(CpuId(cpu))).expect("its group");
+            let occupied = |g: &SchedGroup, busy| Occupied { cpus: g.weight, idle: g.weight - busy };
+            let own = group(dest);
+            let here = occupied(own, u64::from(sibling_busy));
+            drains(lab.cpu(0), CpuId(dest), [own, group(other)], [here, occupied(group(other), there)])
+        };
+        let idle_cores = |sibling_busy, there| drained("idle_cores", 0, sibling_busy, 2, there);
+        assert_eq!(
+            [idle_cores(false, 1), idle_cores(false, 2)],
+            [true, false],
+            "its threads help each other"
+        );
+        assert!(!idle_cores(true, 1), "the core of the idle thread is not its own");
+        assert!(drained("idle_cores", 4, false, 2, 1) && !drained("idle_cores", 2, false, 4, 1));
+        assert!(drained("busy_threads", 4, false, 2, 1), "one busy thread, and the small CPU is preferred");
+        // Of CPUs that are no core it does not matter how many are busy.
+        let lab = hybrid_of("idle_cores", [60, 60, 50, 50, 35, 35, 35, 35]);
+        let groups = lab.k.domains(CpuId(0)).last().expect("the cache").groups();
+        let half = Occupied { cpus: 4, idle: 2 };
+        assert!(drains(lab.cpu(0), CpuId(0), [&groups[0], &groups[2]], [half, half]));
     }
 }

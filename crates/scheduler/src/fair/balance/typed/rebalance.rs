@@ -205,6 +205,48 @@ mod tests {
         }
     }
 
+    /// 4.3 step 4: the token is taken for such a level, given back, and left alone for others.
+    #[test]
+    fn who_has_the_token() {
+        for (kind, before, meanwhile) in [
+            (LevelKind::Numa { distance: 20 }, false, true),
+            (LevelKind::Mc, false, false),
+            (LevelKind::Mc, true, true),
+        ] {
+            let mut topology = Topology::flat(2);
+            topology.levels[0].kind = kind;
+            let lab = Lab::on(&topology, "6.1.y", &["hz=250"]);
+            for cpu in [1, 1, 1] {
+                lab.spawn_allowed(Policy::Normal, cpu, CpuMask::single(CpuId(cpu)));
+            }
+            lab.advance(Nanos::from_secs(1));
+            let token = &lab.k.fair_root.nohz.numa_is_balanced;
+            token.set(before);
+            let mut seen = None;
+            lab.meanwhile(
+                |lock| lock == Lock::Rq(CpuId(1)),
+                rebalance_domains(lab.cpu(0), CpuId(0), Situation::Idle),
+                |_| seen = Some(token.get()),
+            );
+            assert_eq!((seen, token.get()), (Some(meanwhile), before), "{kind:?}");
+        }
+    }
+
+    /// 4.2: the tick in which a CPU is due is one in which it balances.
+    #[test]
+    fn from_its_moment_on_a_cpu_is_due() {
+        let balanced = |late: u64| {
+            let lab = Lab::new(2, "6.1.y", &["hz=250"]);
+            lab.spawn_allowed(Policy::Normal, 0, CpuMask::single(CpuId(0)));
+            lab.advance(Nanos::from_secs(1));
+            let due = lab.k.platform.now.get() + Nanos(late);
+            lab.k.rq(CpuId(0)).published.balance.next_balance.set(due);
+            lab.run(trigger_load_balance(lab.cpu(0)));
+            lab.k.domains(CpuId(0))[0].balance.counts[Situation::Busy.index()].attempts.get()
+        };
+        assert_eq!([0, 1].map(balanced), [1, 0]);
+    }
+
     /// fair-placement I15: the busy CPU's lock is given back before the own one is taken.
     #[test]
     fn a_pull_holds_one_lock_at_a_time() {

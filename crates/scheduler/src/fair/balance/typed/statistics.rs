@@ -336,47 +336,4 @@ fn nr_idle_scan(util: u64, size: u64, pct: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::Lab;
-    use crate::{LevelKind, Topology, TopologyLevel};
-
-    /// 2.8: set at periodic balancing of the cache's own level, and nowhere else.
-    #[test]
-    fn the_level_of_the_cache_says_how_far_wakeups_look() {
-        let spans = |sets: &[&[u16]]| -> alloc::vec::Vec<CpuMask> {
-            sets.iter().map(|set| set.iter().map(|cpu| CpuId(*cpu)).collect()).collect()
-        };
-        let caches = TopologyLevel { kind: LevelKind::Mc, spans: spans(&[&[0, 1], &[2, 3]]) };
-        let all = TopologyLevel { kind: LevelKind::Package, spans: spans(&[&[0, 1, 2, 3]]) };
-        let lab = Lab::on(&Topology::of(4, [caches, all].into()), "6.1.y", &[]);
-        let set = |level: usize, situation| {
-            let me = lab.cpu(0);
-            let scan = &shared_cache(me, CpuId(0)).nr_idle_scan;
-            scan.set(99);
-            let domain = &lab.k.domains(CpuId(0))[level];
-            Search { dest: CpuId(0), domain, situation, cpus: domain.span }.find_busiest_group(me);
-            scan.get() != 99
-        };
-        assert!(set(0, Situation::Idle) && set(0, Situation::Busy));
-        assert!(!set(0, Situation::NewlyIdle), "not by a CPU about to idle");
-        assert!(!set(1, Situation::Idle), "not by the level above");
-    }
-
-    #[test]
-    fn e37_full_caches_are_searched_less() {
-        let rows = [(0, 8), (2048, 7), (4096, 5), (5600, 2), (6900, 0), (7100, 0)];
-        for (util, cpus) in rows {
-            assert_eq!(nr_idle_scan(util, 8, 117), cpus, "utilisation {util}");
-        }
-    }
-
-    /// The table of 2.8.
-    #[test]
-    fn none_is_searched_at_85_percent() {
-        let at = |each: u64, size: u64| nr_idle_scan(each * size, size, 117);
-        let each = [0, 256, 512, 640, 768, 832, 870, 875, 876];
-        assert_eq!(each.map(|x| at(x, 16)), [16, 14, 10, 7, 3, 1, 0, 0, 0]);
-        assert_eq!(each.map(|x| at(x, 4)), [4, 3, 2, 1, 0, 0, 0, 0, 0]);
-    }
-}
+mod tests;

@@ -85,6 +85,9 @@ fn nobody_moves_for_nothing() {
     assert_eq!(moved(3, 0), (0, true), "not even looked at");
     assert_eq!(moved(3, 1), (1, false));
     assert_eq!(moved(1, 1), (0, false), "one task is no matter of affinities");
+    let bound = lab(2, &[]);
+    crowd(&bound, &[BOUND]);
+    assert!(!pull(&bound, 1, Situation::Busy, tasks(1)).all_pinned, "nor is one that is bound");
 }
 
 /// A build that can preempt takes one task, but only where its CPU is newly idle.
@@ -111,6 +114,19 @@ fn so_many_are_looked_at() {
     assert_eq!(moved("sched_nr_migrate=3"), (0, true));
     assert_eq!(moved("sched_nr_migrate=4"), (1, true));
     assert_eq!(moved("sched_nr_migrate=5"), (2, true));
+}
+
+/// After 32 of them the lock is given back for a moment: the thirty-third is not looked at.
+#[test]
+fn the_lock_is_given_back_after_32() {
+    let looked_at = |tasks_there: usize| {
+        let lab = lab(2, &["sched_nr_migrate=64"]);
+        let crowd = crowd(&lab, &[BOUND].repeat(tasks_there));
+        let pull = pull(&lab, 1, Situation::Busy, tasks(1));
+        let failed: u32 = crowd.iter().map(|p| lab.k.task(*p).stats.balanced.failed_affine.get()).sum();
+        (failed, pull.needs_break)
+    };
+    assert_eq!([32, 33, 40].map(looked_at), [(32, false), (32, true), (32, true)]);
 }
 
 /// A thread of the kernel that is bound to a CPU is no reason for another pass; one that may move does.
@@ -140,13 +156,39 @@ fn a_cpu_beside_may_be_the_answer() {
     assert_eq!(other(Situation::Idle), (0, Some(CpuId(3))));
     assert_eq!(other(Situation::Busy), (0, Some(CpuId(3))));
     assert_eq!(other(Situation::NewlyIdle), (0, None));
+    // Of two such tasks, the first one says where.
+    let levels = [level(8, LevelKind::Mc, 4), level(8, LevelKind::Package, 8)];
+    let lab = Lab::on(&Topology::of(8, levels.into()), "6.1.y", &[]);
+    crowd(&lab, &[&[0, 1], &[0, 6], &[0, 5]]);
+    assert_eq!(pull(&lab, 4, Situation::Idle, tasks(1)).other_dest, Some(CpuId(6)));
+}
+
+/// eevdf-class 3.7, 4.5, `lb_lag`: who sleeps in the queue is not moved, unless loads are evened out.
+#[test]
+fn who_sleeps_in_the_queue_moves_as_load_only() {
+    let moved = |rule: &str, kind, amount| {
+        let lab = Lab::on(&Topology::flat(2), "6.18", &[rule]);
+        let crowd = crowd(&lab, &[ANY, BOUND]);
+        let se = &lab.k.task(crowd[0]).se;
+        se.vruntime.set(se.vruntime.get().wrapping_add(50_000_000));
+        lab.block(0);
+        assert!(se.eevdf.sched_delayed.get() && lab.running(0) == crowd[1]);
+        lab.advance(Nanos::from_millis(1));
+        pull(&lab, 1, Situation::Busy, Imbalance { kind, amount }).moved
+    };
+    let on = "lb_lag=on";
+    assert_eq!(
+        [moved(on, Kind::Task, 1), moved(on, Kind::Util, 9000), moved(on, Kind::Load, 9000)],
+        [0, 0, 1]
+    );
+    assert_eq!(moved("lb_lag=off", Kind::Task, 1), 1);
 }
 
 /// A task that has been off its CPU for sched_migration_cost is cold; to take a cold one is nothing special.
 #[test]
 fn how_long_a_task_is_hot() {
     let moved = |waited_ns| {
-        let lab = lab(2, &["sched_migration_cost_ns=500000"]);
+        let lab = lab(2, &["sched_migration_cost_ns=500000", "hot_count=tested"]);
         let p = crowd(&lab, &[ANY, ANY])[1];
         lab.k.task(p).stats.exec_start.set(lab.k.platform.now.get());
         lab.advance(Nanos(waited_ns));
