@@ -45,7 +45,7 @@ pub(super) fn pick_highest_pushable_task<P: Platform>(rq: &RqGuard<'_, P>, cpu: 
             me.charge(Cost::ScanTask);
             may_go(*p)
         }),
-        PullSource::QueueScan => scan_queue(rq, may_go),
+        PullSource::QueueScan => scan_queue(rq, |p| may_go(p) && !me.task(p).is_pinned()),
     }
 }
 

@@ -148,7 +148,7 @@ pub(super) async fn nohz_idle_balance<P: Platform>(me: ThisCpu<'_, P>) {
         if me.k.rq(me.id).published.need_resched() {
             return;
         }
-        if me.k.idle_cpu(cpu) {
+        if cpu != me.id && me.k.idle_cpu(cpu) {
             balance_if_due(me, cpu).await;
         }
     }

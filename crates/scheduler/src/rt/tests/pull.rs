@@ -250,6 +250,21 @@ fn a_scan_needs_two_tasks() {
     }
 }
 
+/// 5.5c: a task that waits for the stopper to take it to the only CPU that it may use now is left to that.
+#[test]
+fn a_scan_passes_over_who_is_bound_to_the_puller() {
+    for (allowed, found) in [(cpus(&[0]), false), (cpus(&[0, 2]), true)] {
+        let lab = Lab::new(3, "6.1.y", &["pull_source=queue_scan"]);
+        let p = overload(&lab, 1, 20);
+        lab.k.task(p).set_cpus_allowed(&crate::shared::Unseen, allowed);
+        let me = lab.cpu(0);
+        let candidate = lab.run(async {
+            super::super::pushable::pick_highest_pushable_task(&me.lock(CpuId(1)).await, CpuId(0))
+        });
+        assert_eq!(candidate == Some(p), found, "{allowed:?}");
+    }
+}
+
 /// 5.5 step 4: outside schedule() a pull asks for one.
 #[test]
 fn a_pull_reschedules() {
