@@ -197,8 +197,8 @@ fn siblings_decide_about_preemption() {
     assert!(!asked(false), "a new task waits for the end of a group's request");
 }
 
-/// B7, rule 1: who reads its CPU clock is charged in the queue that it is in, and in none above. A limit there
-/// stops it at once, one above at the next tick.
+/// B7, rule 1: who reads its CPU clock is charged in the queue that it is in, and in none above. A limit
+/// there stops it at once, one above at the next tick.
 #[test]
 fn a_reading_of_the_clock_charges_the_own_queue_alone() {
     let stops = |above: Option<QuotaParams>, own: Option<QuotaParams>| {
