@@ -187,6 +187,10 @@ const FORK: &str = "fork";
 steps! {
     /// Execute in user mode for this long (CPU time of the task, warm cache).
     "compute" Compute(length: Nanos),
+    /// Execute in user mode until the task's CPU clock has advanced by this, and read that all the time
+    /// (CLOCK_THREAD_CPUTIME_ID): what interrupts take counts, and each reading charges the task (rule
+    /// `clock_read`).
+    "compute-by-clock" ComputeByClock(length: Nanos),
     /// Execute in user mode until the clock shows this time: a busy-wait on the wall clock, so time spent
     /// preempted counts (seed 000's `busy_loop`).
     "spin-until" SpinUntil(time: Nanos),

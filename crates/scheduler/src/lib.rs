@@ -17,6 +17,7 @@ pub mod check;
 mod chunks;
 mod class;
 mod clock;
+pub mod cpu_clock;
 mod cpumask;
 mod cpusets;
 pub mod dl;

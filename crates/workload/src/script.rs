@@ -54,7 +54,9 @@ impl Script {
         };
         let step = self.behaviour.next(&mut env);
         match &step {
-            Step::Compute(d) | Step::KernelCompute(d) | Step::SleepFor(d) => self.now += *d,
+            Step::Compute(d) | Step::ComputeByClock(d) | Step::KernelCompute(d) | Step::SleepFor(d) => {
+                self.now += *d
+            }
             Step::SpinUntil(t) | Step::SleepUntil(t) => self.now = self.now.max(*t),
             _ => {}
         }

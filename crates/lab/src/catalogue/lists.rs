@@ -7,11 +7,12 @@ use crate::reproduce::{PUBLISHED, PublishedExperiment, PublishedFile};
 use machine::{BUILTIN, MachineSpec};
 use scheduler::Reason;
 use scheduler::registry::{ALIASES, Feature, PROFILES, Profile, RULES, TUNABLES};
+use std::cmp::Reverse;
 use workload::load;
 
 pub(super) fn of(kind: Kind) -> Vec<Entry> {
     match kind {
-        Kind::Kernel => PROFILES.iter().filter(|profile| profile.is_kernel()).map(kernel).collect(),
+        Kind::Kernel => kernels(),
         Kind::Feature => Feature::ALL.iter().map(|f| Entry::new(f.name(), f.meaning())).collect(),
         Kind::Rule => RULES.iter().map(|r| Entry::new(r.name, r.meaning)).collect(),
         Kind::Tunable => TUNABLES.iter().map(|t| Entry::new(t.name, t.meaning)).collect(),
@@ -28,15 +29,26 @@ pub(super) fn of(kind: Kind) -> Vec<Entry> {
     }
 }
 
+/// The newest first; trees of the documents behind the release that they were made from.
+fn kernels() -> Vec<Entry> {
+    let mut kernels: Vec<&Profile> = PROFILES.iter().filter(|profile| profile.is_kernel()).collect();
+    kernels.sort_by_key(|profile| {
+        let release = NamedKernel::find(profile.name).map(|kernel| kernel.nearest_release());
+        Reverse(release.ok())
+    });
+    kernels.into_iter().map(kernel).collect()
+}
+
 fn kernel(profile: &Profile) -> Entry {
     let default = if profile.name == DEFAULT_PROFILE { " Runs where no kernel is named." } else { "" };
     Entry::new(profile.name, format!("{}{default}", profile.meaning))
 }
 
 fn distribution(distribution: &Distribution) -> Option<Entry> {
-    let Distribution { name, linux, build, .. } = distribution;
+    let Distribution { name, codename, linux, build, .. } = distribution;
     let profile = NamedKernel::find(name).ok()?.profile;
-    Some(Entry::new(*name, format!("Linux {linux}, {}; runs as {profile}.", build.settings_text())))
+    let codename = codename.map_or(String::new(), |codename| format!("{codename}, "));
+    Some(Entry::new(*name, format!("{codename}Linux {linux}, {}; runs as {profile}.", build.settings_text())))
 }
 
 fn limit(limit: &Limit) -> Entry {

@@ -3,10 +3,15 @@
 use super::Entry;
 
 /// Each word with its meaning, in the order of the alphabet.
-const TERMS: [(&str, &str); 31] = [
+const TERMS: [(&str, &str); 38] = [
     ("base", "In a comparison, the configuration that the others are held against; all others are variants."),
     ("burst", "What a task does between two sleeps: from a wakeup until it blocks."),
     ("cause", "Why a task that should execute does not, in one stretch of its latency."),
+    (
+        "cfs",
+        "The fair class of kernels up to 6.5: of all runnable tasks the one with the smallest \
+         vruntime runs, and a slice is a share of sched_latency.",
+    ),
     (
         "changed",
         "In a comparison: the 95 % interval of the difference, paired by seed, excludes 0, and the \
@@ -32,6 +37,11 @@ const TERMS: [(&str, &str); 31] = [
         "What perf sched latency calls so: from the event sched_wakeup until the task runs, in a \
          recording, or from sched_waking where that is asked for.",
     ),
+    (
+        "eevdf",
+        "The fair class from 6.6 on: of the tasks that are eligible (that have had no more than their \
+         share) the one with the earliest virtual deadline runs.",
+    ),
     ("elsewhere", "What a change that was tried against one latency did to all other tasks."),
     (
         "finishing time",
@@ -44,6 +54,11 @@ const TERMS: [(&str, &str); 31] = [
          pairs.",
     ),
     (
+        "lag",
+        "Under EEVDF, by how much a task has had less than its share of the CPU (or more, where it is \
+         negative), in virtual time; a task with lag of 0 or more is eligible.",
+    ),
+    (
         "late",
         "A task is late from when something should have woken it until its first instruction; what a \
          whole run is late by is shared out between causes.",
@@ -53,6 +68,17 @@ const TERMS: [(&str, &str); 31] = [
         "How long a woken task waits. In the tables of a run from its wakeup until it first runs; in \
          `why` from when it was due (its timer, an interrupt, its waker) until its first instruction, \
          which is longer.",
+    ),
+    (
+        "lazy preemption",
+        "A request to reschedule that waits until the running task returns to user mode, or for the \
+         next tick (preempt_model=lazy, from 6.13 on; feature PREEMPT_LAZY of PREEMPT_RT kernels \
+         before).",
+    ),
+    (
+        "load tracking",
+        "Per-entity load tracking (PELT): averages of load, of runnable and of running time, of which what \
+         is 32 ms old counts half (3.8 on; profiles from 4.4 on).",
     ),
     (
         "nonvoluntary",
@@ -97,11 +123,23 @@ const TERMS: [(&str, &str); 31] = [
          has the same result to the byte.",
     ),
     (
+        "slice",
+        "How long a fair task may run before another one is considered: under CFS a share of \
+         sched_latency, at least sched_min_granularity; under EEVDF base_slice, or what the task has \
+         asked for by sched_setattr.",
+    ),
+    (
         "stretch",
         "A part of a latency that has one cause; the stretches of a latency follow each other and add up \
          to it exactly.",
     ),
     ("switch", "A CPU goes from one task to another (sched_switch); to and from idle counts."),
+    (
+        "throttling",
+        "Keeping tasks from CPUs although they are runnable: real-time tasks that have used \
+         sched_rt_runtime_us of a period, deadline tasks whose budget is used up, groups at their \
+         limit (cpu.max).",
+    ),
     ("variant", "In a comparison, a configuration that differs from the base in what its name says."),
     (
         "verdict",

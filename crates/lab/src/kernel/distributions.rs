@@ -8,6 +8,8 @@ use scheduler::registry::PreemptModel;
 pub struct Distribution {
     /// As after `--kernel`.
     pub name: &'static str,
+    /// What the distribution calls that release, in one word; understood there, too.
+    pub codename: Option<&'static str>,
     /// Of which Linux it is.
     pub linux: Release,
     /// How its x86-64 kernel is built and boots.
@@ -55,22 +57,29 @@ impl Build {
     }
 }
 
+impl Distribution {
+    /// The one with this name or codename.
+    pub fn find(word: &str) -> Option<&'static Distribution> {
+        DISTRIBUTIONS.iter().find(|d| d.name == word || d.codename == Some(word))
+    }
+}
+
 /// Every distribution that `--kernel` knows. Sources: of ticks the build configurations of the distributions'
 /// x86-64 kernels, of preemption models fair-placement 8.8.
 pub const DISTRIBUTIONS: &[Distribution] = &[
-    debian("debian9", Release::new(4, 9, 0), ModelOrigin::Assumed),
-    debian("debian10", Release::new(4, 19, 0), ModelOrigin::Read),
-    debian("debian11", Release::new(5, 10, 0), ModelOrigin::Read),
-    debian("debian12", Release::new(6, 1, 0), ModelOrigin::Read),
-    debian("debian13", Release::new(6, 12, 0), ModelOrigin::Assumed),
-    ubuntu("ubuntu16.04", Release::new(4, 4, 0)),
-    ubuntu("ubuntu18.04", Release::new(4, 15, 0)),
-    ubuntu("ubuntu20.04", Release::new(5, 4, 0)),
-    ubuntu("ubuntu22.04", Release::new(5, 15, 0)),
-    ubuntu("ubuntu24.04", Release::new(6, 8, 0)),
+    debian("debian9", "stretch", Release::new(4, 9, 0), ModelOrigin::Assumed),
+    debian("debian10", "buster", Release::new(4, 19, 0), ModelOrigin::Read),
+    debian("debian11", "bullseye", Release::new(5, 10, 0), ModelOrigin::Read),
+    debian("debian12", "bookworm", Release::new(6, 1, 0), ModelOrigin::Read),
+    debian("debian13", "trixie", Release::new(6, 12, 0), ModelOrigin::Assumed),
+    ubuntu("ubuntu16.04", "xenial", Release::new(4, 4, 0)),
+    ubuntu("ubuntu18.04", "bionic", Release::new(4, 15, 0)),
+    ubuntu("ubuntu20.04", "focal", Release::new(5, 4, 0)),
+    ubuntu("ubuntu22.04", "jammy", Release::new(5, 15, 0)),
+    ubuntu("ubuntu24.04", "noble", Release::new(6, 8, 0)),
     Distribution {
         build: Build { hz: 1000, preempt_model: PreemptModel::Lazy, model_origin: ModelOrigin::Assumed },
-        ..ubuntu("ubuntu26.04", Release::new(7, 0, 0))
+        ..ubuntu("ubuntu26.04", "resolute", Release::new(7, 0, 0))
     },
     rhel("rhel7", Release::new(3, 10, 0)),
     rhel("rhel8", Release::new(4, 18, 0)),
@@ -78,17 +87,24 @@ pub const DISTRIBUTIONS: &[Distribution] = &[
     rhel("rhel10", Release::new(6, 12, 0)),
 ];
 
-const fn debian(name: &'static str, linux: Release, model_origin: ModelOrigin) -> Distribution {
-    let build = voluntary(250, model_origin);
-    Distribution { name, linux: linux.end_of_branch(), build, follows_stable: true }
+const fn debian(
+    name: &'static str,
+    codename: &'static str,
+    linux: Release,
+    model_origin: ModelOrigin,
+) -> Distribution {
+    let (codename, build) = (Some(codename), voluntary(250, model_origin));
+    Distribution { name, codename, linux: linux.end_of_branch(), build, follows_stable: true }
 }
 
-const fn ubuntu(name: &'static str, linux: Release) -> Distribution {
-    Distribution { name, linux, build: voluntary(250, ModelOrigin::Assumed), follows_stable: false }
+const fn ubuntu(name: &'static str, codename: &'static str, linux: Release) -> Distribution {
+    let (codename, build) = (Some(codename), voluntary(250, ModelOrigin::Assumed));
+    Distribution { name, codename, linux, build, follows_stable: false }
 }
 
 const fn rhel(name: &'static str, linux: Release) -> Distribution {
-    Distribution { name, linux, build: voluntary(1000, ModelOrigin::Assumed), follows_stable: false }
+    let build = voluntary(1000, ModelOrigin::Assumed);
+    Distribution { name, codename: None, linux, build, follows_stable: false }
 }
 
 const fn voluntary(hz: u32, model_origin: ModelOrigin) -> Build {

@@ -43,7 +43,10 @@ impl fmt::Display for KernelError {
             },
             SettingError::UnknownProfile { name } => match nearest_kernel(name) {
                 Some(near) => write!(f, "; did you mean `{near}`?"),
-                None => f.write_str("; `schedlab list kernels` shows all"),
+                None => f.write_str(
+                    "; `schedlab list kernels` and `list distributions` show all, and any release will do, as \
+                     uname -r prints it",
+                ),
             },
             SettingError::UnknownValue { name, value, known } => {
                 let tunable = format!("{name}_ns");
@@ -86,12 +89,21 @@ fn similar_setting(name: &str) -> Option<String> {
 /// The profile or distribution that was probably meant.
 fn nearest_kernel(word: &str) -> Option<&'static str> {
     let profiles = PROFILES.iter().map(|profile| profile.name);
-    suggest(word, profiles.chain(DISTRIBUTIONS.iter().map(|distribution| distribution.name)))
+    let distributions = DISTRIBUTIONS.iter().flat_map(|d| [Some(d.name), d.codename]).flatten();
+    suggest(word, profiles.chain(distributions))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_unknown_kernel_gets_the_nearest_or_the_lists() {
+        let text =
+            |name: &str| KernelError::from(SettingError::UnknownProfile { name: name.into() }).to_string();
+        assert!(text("bookwurm").ends_with("; did you mean `bookworm`?"), "{}", text("bookwurm"));
+        assert!(text("fedora").ends_with("any release will do, as uname -r prints it"), "{}", text("fedora"));
+    }
 
     #[test]
     fn unknown_settings_get_the_nearest_and_strange_ones_the_way_to_the_list() {

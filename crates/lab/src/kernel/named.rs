@@ -2,7 +2,7 @@
 
 use super::KernelError;
 use super::differences::{DIFFERENCES, Difference};
-use super::distributions::{Build, DISTRIBUTIONS};
+use super::distributions::{Build, Distribution};
 use super::release::Release;
 use scheduler::registry::{PROFILES, Profile, SettingError};
 
@@ -102,7 +102,7 @@ impl NamedKernel {
     }
 
     fn of_distribution(name: &str) -> Option<NamedKernel> {
-        let found = DISTRIBUTIONS.iter().find(|d| d.name == name)?;
+        let found = Distribution::find(name)?;
         let remark = "its makers added later changes, which are not listed here";
         Some(NamedKernel {
             asked: name.to_owned(),
@@ -306,6 +306,8 @@ mod tests {
             ("ubuntu24.04", "6.6"),
             ("rhel10", "6.12"),
             ("rhel7", "3.3"),
+            ("bookworm", "6.1.y"),
+            ("focal", "5.4"),
         ] {
             assert_eq!(profile(word), Some(nearest), "{word}");
         }

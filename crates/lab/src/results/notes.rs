@@ -77,6 +77,7 @@ pub fn of(parts: &Parts<'_>) -> Vec<String> {
     notes.extend(ticks(parts));
     notes.extend(waiters(parts));
     notes.extend(throttling(parts));
+    notes.extend(throttled(parts));
     notes.extend(parts.left_out.iter().cloned());
     if let [first, rest @ ..] = parts.outcome.stalled.as_slice() {
         let others = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
@@ -180,6 +181,20 @@ fn throttling(parts: &Parts<'_>) -> Option<String> {
         "rt_throttle=root, as the recording shows: CPUs idled beside waiting real-time tasks, so its kernel was built \
          with RT_GROUP_SCHED; the setting rt_throttle=off brings the profile's rule"
             .to_owned()
+    })
+}
+
+/// Real-time tasks waited although nothing but their budget was in the way.
+fn throttled(parts: &Parts<'_>) -> Option<String> {
+    let throttled = parts.outcome.decisions.iter().find(|decision| decision.reason == Reason::Throttled)?;
+    let tunables = parts.experiment.kernel.at_start().ok()?.tunables;
+    let (runtime, period) = (tunables.sched_rt_runtime_us.get(), tunables.sched_rt_period_us.get());
+    (throttled.count > 0).then(|| {
+        format!(
+            "real-time tasks were throttled {}: they may use {runtime} of each {period} us of a CPU \
+             (sched_rt_runtime_us); `why` shows whom that made late",
+            many(throttled.count, "time")
+        )
     })
 }
 

@@ -142,6 +142,20 @@ fn a_setting_for_after_the_end_is_told() {
     assert_eq!(notes, ["setting RT_PUSH_IPI at 2s had no effect: the run ended before"]);
 }
 
+/// A FIFO hog is off its CPU for 50 ms of each second up to 6.11, and for none without throttling.
+#[test]
+fn throttled_real_time_tasks_are_told() {
+    let notes = |kernel: KernelConfig| {
+        let mut experiment = experiment(1, &["hog -p 50"], Some(MS * 2_500));
+        experiment.kernel = kernel;
+        experiment.run().expect("it runs").result.notes
+    };
+    let told = "real-time tasks were throttled 2 times: they may use 950000 of each 1000000 us of a CPU \
+                (sched_rt_runtime_us); `why` shows whom that made late";
+    assert_eq!(notes(kernel("6.1", &[])), [told]);
+    assert!(notes(kernel("6.1", &["sched_rt_runtime_us=-1"])).is_empty());
+}
+
 /// A timer that expires while a polling idle CPU acts on a wakeup handed to it is served after that: it does
 /// not wait for the task that the CPU has switched to meanwhile.
 #[test]

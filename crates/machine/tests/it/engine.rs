@@ -144,6 +144,27 @@ fn a_spin_until_a_time_counts_time_spent_preempted() {
     assert_eq!(task(&outcome, "spinner").counters.sum_exec_runtime, ms(5));
 }
 
+/// What interrupts take counts for a task that works until its CPU clock says so, and not what others run.
+#[test]
+fn work_by_the_cpu_clock_ends_with_the_clock() {
+    let ends = |step: Step| {
+        let mut spec = ideal(1);
+        spec.costs.tick = us(100);
+        let mut setup = Setup::new(1);
+        let (mut worker, clock) = script("worker", [step, Step::Marker("done".into())]);
+        worker.policy = fifo(10);
+        let (mut urgent, _) = script("urgent", [Step::SleepFor(us(2_400)), Step::Compute(ms(5))]);
+        urgent.policy = fifo(20);
+        setup.spawn(Nanos::ZERO, worker);
+        setup.spawn(Nanos::ZERO, urgent);
+        let outcome = run_with(spec, "6.1", setup, RunOptions::default()).expect("a run without error");
+        (clock.borrow()[1], task(&outcome, "worker").counters.sum_exec_runtime)
+    };
+    // Ticks every millisecond: ten of them while it works, five of the other's 5 ms in between.
+    assert_eq!(ends(Step::Compute(ms(10))), (Nanos(16_600_000), Nanos(11_100_000)));
+    assert_eq!(ends(Step::ComputeByClock(ms(10))), (Nanos(15_500_000), ms(10)));
+}
+
 #[test]
 fn inside_the_kernel_a_task_is_preempted_only_if_the_kernel_is_preemptible() {
     let latency = |profile| {

@@ -10,7 +10,7 @@
 //! - `select`: select_task_rq, for a wakeup, a fork or an exec.
 //! - `balance`: pre_schedule, post_schedule, task_woken.
 //! - `change`: switched_from, switched_to, prio_changed, set_cpus_allowed.
-//! - `fork`: task_fork. `tick`: task_tick, and HRTICK's timer.
+//! - `fork`: task_fork. `tick`: task_tick, update_curr, and HRTICK's timer.
 //! - `used`: what the tasks of all classes use of a CPU.
 //! - `every`: what a class learns of tasks that another one serves, and balancing by the clock.
 //!
@@ -43,7 +43,7 @@ pub(crate) use queue::{
     set_curr_task, set_task_cpu, uncount_runnable, yield_task,
 };
 pub(crate) use select::SelectFor;
-pub(crate) use tick::{interrupted, pelt_clock_advances, task_tick, turn_begins, turn_ends};
+pub(crate) use tick::{interrupted, pelt_clock_advances, task_tick, turn_begins, turn_ends, update_curr};
 pub(crate) use used::{Used, used};
 
 use crate::Prio;

@@ -23,6 +23,17 @@ pub(crate) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>) {
     frequency::utilisation_changed(rq);
 }
 
+/// Accounts the running task, and what of its class is used up by that.
+pub(crate) fn update_curr<P: Platform>(rq: &mut RqGuard<'_, P>) {
+    let curr = rq.curr;
+    match rq.me.task(curr).class.get() {
+        Class::Deadline => dl::update_curr(rq),
+        Class::Rt => rt::update_curr(rq),
+        Class::Fair => fair::update_curr_leaf(rq, curr),
+        Class::Stop | Class::Idle => {}
+    }
+}
+
 /// Interrupts took so much of the time up to the queue's clock (fair-placement 1.9).
 pub(crate) fn interrupted<P: Platform>(rq: &RqGuard<'_, P>, taken: Nanos) {
     fair::pelt::interrupted(rq, taken);

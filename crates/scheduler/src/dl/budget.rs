@@ -10,7 +10,7 @@ use crate::rq::RqGuard;
 use crate::{Event, Nanos, Reason, TaskId, Throttled, fair};
 
 /// Accounts the running task's time up to the queue's clock, which may throttle it.
-pub(super) fn update_curr<P: Platform>(rq: &mut RqGuard<'_, P>) {
+pub(crate) fn update_curr<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let (me, curr) = (rq.me, rq.curr);
     let task = me.task(curr);
     let stats = &task.stats;

@@ -75,7 +75,7 @@ pub use timer::dl_timer;
 pub use tree::{DlId, Queued};
 
 pub(crate) use active::{leaves_for_good, moved_to, policy_changes};
-pub(crate) use budget::{task_tick, yield_task};
+pub(crate) use budget::{task_tick, update_curr, yield_task};
 pub(crate) use change::{pinned_changed, prio_changed, rules_changed, switched_from, switched_to};
 pub(crate) use preempt::check_preempt_curr;
 pub(crate) use pull::{pre_schedule, wants_pre_schedule};

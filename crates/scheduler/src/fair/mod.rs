@@ -144,7 +144,7 @@ pub(crate) use hrtick::{hrtick, hrtick_clear, hrtick_start};
 pub(crate) use overutilised::finds_what_it_uses;
 pub(crate) use queue::{
     Dequeued, check_preempt_wakeup, choose, dequeue_task, enqueue_task, pick_next_task, put_prev_task,
-    set_next_task, task_tick,
+    set_next_task, task_tick, update_curr_leaf,
 };
 pub(crate) use select::{inherit_habits, select_task_rq_fork, select_task_rq_wake};
 

@@ -252,6 +252,7 @@ table! {
     wake_buddy: WakeBuddy,
     fork_preempts: ForkPreempts,
     idle_protection: IdleProtection,
+    clock_read: ClockRead,
     affinity_stint: AffinityStint,
     affinity_cpu: AffinityCpu,
     stopper: StopperForm,

@@ -99,7 +99,7 @@ pub(crate) use push_away::push_away;
 pub(crate) use pushable::has_pushable_tasks;
 pub(crate) use queue::{
     cpupri_follows, dequeue_task, enqueue_task, has_runnable, pick_next_task, pushable_changed,
-    put_prev_task, set_next_task, yield_task,
+    put_prev_task, set_next_task, update_curr, yield_task,
 };
 pub(crate) use search::nearest_of;
 pub(crate) use select::{select_task_rq, select_task_rq_fork};

@@ -20,7 +20,7 @@ use crate::dist::Dist;
 use crate::latency::LatencyRecorder;
 use crate::program::{Action, Block, Overrun, Template, TimeVar, Times};
 use crate::units::{cpu_list, micros_above_zero, seconds_above_zero, share_ppm, slice};
-use machine::Setup;
+use machine::{LoneStep, Setup};
 use scheduler::{CpuMask, DlParams, Nanos, Pid};
 use schema::{LoadResult, ThreadResult, ThreadsResult};
 
@@ -65,6 +65,14 @@ struct Options {
         conflicts_with = "utilisation",
     )]
     run: Option<Nanos>,
+    /// Sleep this long after each job, in place of until the next period; microseconds without a unit.
+    /// Responses are from the end of that sleep on, and there are no deadlines.
+    #[arg(long, value_name = "TIME", value_parser = micros_above_zero, conflicts_with_all = ["random", "bench"])]
+    sleep: Option<Nanos>,
+    /// Each task reads its CPU clock all the time, and a job ends by that: interrupts count, and the kernel
+    /// charges each reading (as groups_lab of the recorded runs does).
+    #[arg(long)]
+    cpu_clock: bool,
     /// Random releases: the time from one to the next is exponential, the period is its mean. There are no
     /// deadlines.
     #[arg(short = 'x', long)]
@@ -253,19 +261,10 @@ impl Load for Periodic {
         let mut threads = Vec::with_capacity(tasks.len());
         for (number, task) in tasks.iter().enumerate() {
             let name = name(number);
-            let (response, cycles) = if self.options.random {
-                let response = LatencyRecorder::new();
-                let cycles = random_cycles(task, self.options.duration, &response);
-                (response, cycles)
-            } else {
-                let deadline = self.options.deadline.budget().and_then(|budget| budget.deadline);
-                let response = LatencyRecorder::with_limit(deadline.unwrap_or(task.period));
-                let cycles = cycles(task, self.options.duration, &response);
-                (response, cycles)
-            };
+            let response = self.response(task);
             let clamps = self.options.clamps.request();
             let block = Block::new().slice(self.options.slice).clamps(clamps);
-            let block = block.then(cycles).observe(remaining.clone());
+            let block = block.then(self.cycles(task, &response)).observe(remaining.clone());
             let mut template = Template::new(&name, program(NAME, block)?);
             template.cpus = cpus;
             if task.priority > 0 {
@@ -281,30 +280,37 @@ impl Load for Periodic {
     }
 }
 
-/// Releases at time 0, one period, two periods and so on, whether the work before is done or not.
-fn cycles(task: &Task, duration: Option<Nanos>, response: &LatencyRecorder) -> Block {
-    let release = TimeVar(0);
-    let cycle = Block::new()
-        .run(task.run)
-        .probe(release, response)
-        .iteration()
-        .advance(release, task.period, Overrun::CatchUp)
-        .sleep_until(release);
-    let times = duration.map_or(Times::Forever, Times::For);
-    Block::new().act(Action::SetTime { var: release, to: Nanos::ZERO }).repeat(times, cycle)
+impl Periodic {
+    /// Response times, counted apart where they are over the deadline, if there is one.
+    fn response(&self, task: &Task) -> LatencyRecorder {
+        let deadline = self.options.deadline.budget().and_then(|budget| budget.deadline);
+        let each_period = !self.options.random && self.options.sleep.is_none();
+        let limit = deadline.or(each_period.then_some(task.period));
+        limit.map_or_else(LatencyRecorder::new, LatencyRecorder::with_limit)
+    }
+
+    /// A job follows each release.
+    fn cycles(&self, task: &Task, response: &LatencyRecorder) -> Block {
+        let release = TimeVar(0);
+        let job = match self.options.cpu_clock {
+            true => Block::new().step(LoneStep::ComputeByClock(task.run)),
+            false => Block::new().run(task.run),
+        };
+        let job = job.probe(release, response).iteration();
+        let cycle = match self.options.sleep {
+            Some(sleep) => job.mark(release).advance(release, sleep, Overrun::CatchUp).sleep_until(release),
+            None if self.options.random => random_release(release, task.period).then(job),
+            None => job.advance(release, task.period, Overrun::CatchUp).sleep_until(release),
+        };
+        let times = self.options.duration.map_or(Times::Forever, Times::For);
+        Block::new().act(Action::SetTime { var: release, to: Nanos::ZERO }).repeat(times, cycle)
+    }
 }
 
-/// Releases of a Poisson process; one that comes before the work of the last is done waits for it.
-fn random_cycles(task: &Task, duration: Option<Nanos>, response: &LatencyRecorder) -> Block {
-    let release = TimeVar(0);
-    let cycle = Block::new()
-        .advance(release, Dist::exponential(Nanos::ZERO, task.period), Overrun::CatchUp)
-        .sleep_until(release)
-        .run(task.run)
-        .probe(release, response)
-        .iteration();
-    let times = duration.map_or(Times::Forever, Times::For);
-    Block::new().act(Action::SetTime { var: release, to: Nanos::ZERO }).repeat(times, cycle)
+/// The next release of a Poisson process; one that comes before the work of the last is done waits for it.
+fn random_release(release: TimeVar, mean: Nanos) -> Block {
+    let gap = Dist::exponential(Nanos::ZERO, mean);
+    Block::new().advance(release, gap, Overrun::CatchUp).sleep_until(release)
 }
 
 /// The name of a task, by its number.

@@ -31,6 +31,10 @@ pub(crate) struct Run {
 /// Steps that take no time after which a program is taken to be endless.
 const ENDLESS_STEPS: u32 = 1_000_000;
 
+/// So often a program that does nothing else reads its CPU clock. A real one does it every 0.3 to 1 us; no
+/// budget is so small that it would matter, and each reading is an event here (assumed).
+const CLOCK_READING: Nanos = Nanos::from_micros(10);
+
 impl Sim {
     /// What the current task does next.
     #[inline]
@@ -44,6 +48,14 @@ impl Sim {
                 let cold = tasks.refill(p);
                 tasks.set_activity(p, Activity::Compute { left: left + cold });
                 Next::Execute(Length::Work(left + cold))
+            }
+            Activity::ByClock { until } => {
+                let left = until.saturating_sub(self.k.task(p).stats.sum_exec_runtime.get());
+                if left > Nanos::ZERO {
+                    return Next::Execute(Length::Time(left.min(CLOCK_READING)));
+                }
+                tasks.set_activity(p, Activity::Ready);
+                Next::Follow(Rest::Nothing)
             }
             Activity::Kernel { left, then } if self.user.kernel_locks.any() => {
                 Next::Execute(Length::Work(self.up_to_a_lock(me, p, left, then)))
@@ -125,7 +137,10 @@ impl Sim {
                 }
             }
             Activity::Ready => return self.user.spinlocks.sections_executed(self.caller(me, p), ran),
-            Activity::SpinUntil(_) | Activity::SpinOnOwner(_) => {}
+            Activity::ByClock { .. } if ran == run.work => {
+                return self.caller(me, p).slowly(Slow::ReadClock);
+            }
+            Activity::ByClock { .. } | Activity::SpinUntil(_) | Activity::SpinOnOwner(_) => {}
         }
         Rest::Nothing
     }

@@ -7,6 +7,7 @@ use crate::engine::userland::{process, sched_calls, sleep_until};
 use crate::objects::ChannelId;
 use crate::spec::Operation;
 use crate::step::Step;
+use scheduler::cpu_clock::task_sched_runtime;
 use scheduler::fair::run_rebalance_domains;
 use scheduler::fork::sched_exec;
 use scheduler::mutex::{lock_resume, lock_slow, unlock_slow};
@@ -24,6 +25,7 @@ impl Sim {
         let (call, user) = (self.caller(me, p), &self.user);
         match step {
             Step::Compute(length) => call.with(|t| t.compute(length)),
+            Step::ComputeByClock(length) => return call.slowly(Slow::ByClock(length)),
             Step::KernelCompute(length) => {
                 call.does(Activity::Kernel { left: length, then: Resume::Return });
             }
@@ -219,6 +221,11 @@ impl Sim {
             Slow::SetNice { target, nice } => sched_calls::set_nice(call, target, nice).await,
             Slow::SetSlice { runtime } => sched_setattr_runtime(me, p, runtime).await,
             Slow::SetClamps(request) => sched_calls::set_clamps(call, request).await,
+            Slow::ByClock(length) => {
+                let until = task_sched_runtime(me, p).await + length;
+                call.does(Activity::ByClock { until });
+            }
+            Slow::ReadClock => _ = task_sched_runtime(me, p).await,
             Slow::SetAffinity { target, cpus } => sched_calls::set_affinity(call, target, *cpus).await,
             Slow::SoftirqRound => self.softirq(me).await,
             Slow::SoftirqLock(lock) => self.softirq_lock(call, lock_slow(me, p, lock).await).await,

@@ -101,6 +101,10 @@ pub(crate) enum Slow {
     SetSlice { runtime: Nanos },
     /// It asks for other clamps of utilisation.
     SetClamps(ClampRequest),
+    /// It reads its CPU clock, to execute until that has advanced by so much.
+    ByClock(Nanos),
+    /// It reads its CPU clock again.
+    ReadClock,
     /// A task gets other allowed CPUs.
     SetAffinity { target: TaskId, cpus: Box<CpuMask> },
     /// A thread serves a round of soft interrupts in which nobody preempts it.

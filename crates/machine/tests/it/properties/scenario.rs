@@ -112,6 +112,8 @@ pub struct Budget(pub u32, pub u32, pub u32);
 #[derive(Clone, Debug)]
 pub enum Op {
     Run(u32),
+    /// By its CPU clock.
+    Clocked(u32),
     Kernel(u32),
     Spin(u32),
     Sleep(u32),
@@ -307,7 +309,8 @@ fn clamps((a, b, which): (u16, u16, u8)) -> Op {
 /// What a child may do: everything but children of its own.
 fn simple_op() -> impl Strategy<Value = Op> {
     prop_oneof![
-        6 => time(4_000).prop_map(Op::Run),
+        5 => time(4_000).prop_map(Op::Run),
+        1 => time(400).prop_map(Op::Clocked),
         2 => time(1_000).prop_map(Op::Kernel),
         1 => time(1_000).prop_map(Op::Spin),
         6 => time(5_000).prop_map(Op::Sleep),

@@ -79,6 +79,7 @@ impl Script {
         let nth = |ids: &[ChannelId], n: u8| ids[usize::from(n) % ids.len()];
         let steps: Vec<Step> = match op {
             Op::Run(n) => vec![Step::Compute(us(n))],
+            Op::Clocked(n) => vec![Step::ComputeByClock(us(n))],
             Op::Kernel(n) => vec![Step::KernelCompute(us(n))],
             Op::Spin(n) => vec![Step::SpinUntil(now + us(n))],
             Op::Sleep(n) => vec![Step::SleepFor(us(n))],

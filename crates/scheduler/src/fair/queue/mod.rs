@@ -285,6 +285,15 @@ pub(crate) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId) {
     check_overutilised(rq);
 }
 
+/// The running task reads its CPU clock, which accounts the queue that it is in, and none above.
+pub(crate) fn update_curr_leaf<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId) {
+    if rq.me.task(curr).se.group.get() == GroupId::ROOT {
+        update_curr(rq);
+    } else {
+        hierarchy::with_queue_of(rq, curr, update_curr);
+    }
+}
+
 /// Asks for a reschedule if `p`, just queued here, should run before the fair task that runs.
 pub(crate) fn check_preempt_wakeup<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, cause: PreemptCause) {
     if rq.me.k.groups.is_empty() {

@@ -1,6 +1,7 @@
 //! Task groups and their limits, one step at a time (deadline-groups B3, B4, B7).
 
 use super::*;
+use crate::cpu_clock::task_sched_runtime;
 use crate::fair::{GroupParams, QuotaParams};
 use crate::{Clamps, GroupId, fair};
 
@@ -207,4 +208,39 @@ fn siblings_decide_about_preemption() {
     };
     assert!(asked(true), "a SCHED_NORMAL task does not wait for a cpu.idle group");
     assert!(!asked(false), "a new task waits for the end of a group's request");
+}
+
+/// B7, rule 1: who reads its CPU clock is charged in the queue that it is in, and in none above. A limit there
+/// stops it at once, one above at the next tick.
+#[test]
+fn a_reading_of_the_clock_charges_the_own_queue_alone() {
+    let stops = |above: Option<QuotaParams>, own: Option<QuotaParams>| {
+        let mut lab = Lab::new(1, "6.18.y", &["hz=250"]);
+        let params = GroupParams {
+            parent: GroupId::ROOT,
+            shares: 1024,
+            idle: false,
+            quota: above,
+            clamps: Clamps::NONE,
+        };
+        let parent = lab.k.create_group(params);
+        let group = lab.k.create_group(GroupParams { parent, quota: own, ..params });
+        let hog = lab.spawn_in(group, 0);
+        let stops = |at_tick: bool| {
+            if at_tick {
+                lab.tick(0);
+            } else {
+                lab.run(task_sched_runtime(lab.cpu(0), hog));
+                lab.settle();
+            }
+            lab.is_throttled(group, 0) || lab.is_throttled(parent, 0)
+        };
+        lab.advance(Nanos::from_millis(9));
+        assert!(!stops(false));
+        lab.advance(Nanos::from_millis(1));
+        [stops(false), stops(true)]
+    };
+    assert_eq!(stops(None, limit(10, 100)), [true, true]);
+    assert_eq!(stops(limit(10, 100), None), [false, true]);
+    assert_eq!(stops(None, limit(11, 100)), [false, false]);
 }

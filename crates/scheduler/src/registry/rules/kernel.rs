@@ -71,6 +71,13 @@ rules! {
         List "list" "It is handed over to that CPU, if TTWU_QUEUE allows, and no CPU is chosen (5.8 on).",
         Spin "spin" "The waker waits for the switch, then chooses a CPU (up to 5.7).",
     }
+    ClockRead clock_read
+        "What does a task that reads its CPU clock bring up to date?" "deadline-groups A5" {
+        Charges "charges"
+            "What its class accounts: the budget of a deadline task, the limit of its group, its slice \
+             (3.18 on).",
+        Adds "adds" "Nothing: the time since the last charge is only added (up to 3.17).",
+    }
     AffinityStint affinity_stint
         "What becomes of a queued fair task that gets another affinity?"
         "fair-placement 5.5; eevdf-class 3.1" {

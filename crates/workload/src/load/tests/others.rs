@@ -206,3 +206,30 @@ fn refusals() {
         assert_eq!(refusal(command), expected, "{command}");
     }
 }
+
+/// `--cpu-clock`: a job ends by the clock that it reads; `--sleep`: the next one follows after a sleep, from the
+/// end of which its response is measured, and nothing is missed but the deadline of a deadline task.
+#[test]
+fn jobs_end_by_the_cpu_clock_and_follow_a_sleep() {
+    let steps = |load: &str| build(load, 1).task(0).steps(4).join(" ");
+    assert_eq!(
+        steps("periodic -p 10ms -r 2ms --cpu-clock"),
+        "ComputeByClock(2000000ns) SleepUntil(10000000ns) ComputeByClock(2000000ns) SleepUntil(20000000ns)"
+    );
+    assert_eq!(
+        steps("periodic -r 2ms --sleep 3ms"),
+        "Compute(2000000ns) SleepUntil(5000000ns) Compute(2000000ns) SleepUntil(10000000ns)"
+    );
+    for (load, missed) in [
+        ("periodic -p 1ms -r 1ms --sleep 3ms", None),
+        ("periodic -p 50ms -r 3ms --sleep 3ms --deadline 1ms/2ms", Some(3)),
+    ] {
+        let mut built = build(load, 1);
+        built.task(0).steps(6);
+        let LoadResult::Periodic(result) = built.load.result("") else { panic!() };
+        assert_eq!((result.threads[0].cycles, result.threads[0].deadline_misses), (3, missed), "{load}");
+    }
+    for load in ["periodic --sleep 1ms --random", "periodic --sleep 0", "periodic --sleep 1ms --bench"] {
+        assert!(crate::load::registry::parse(load).is_err(), "{load}");
+    }
+}
