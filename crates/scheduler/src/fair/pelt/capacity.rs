@@ -212,24 +212,26 @@ mod tests {
         assert_eq!(capacity_of(lab.cpu(0), CpuId(0)), 1024 - 495 - 495);
     }
 
+    /// So much time passes, of which interrupts take a part at the end; what is left of CPU 0 then.
+    fn left_after(lab: &Lab, ms: u64, of_interrupts: u64) -> u64 {
+        lab.advance(Nanos::from_millis(ms));
+        let taken = &lab.k.platform.interrupt_time;
+        taken.set(taken.get() + Nanos::from_millis(of_interrupts));
+        let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
+        rq.update_clock();
+        update_blocked(&rq);
+        drop(rq);
+        refresh(lab.cpu(0), CpuId(0));
+        capacity_of(lab.cpu(0), CpuId(0))
+    }
+
     /// 1.9: x ns of interrupts lie at the end of the time that a clock update saw. With NONTASK_CAPACITY they
     /// lower the capacity, and fade with the blocked load; without it nothing is counted.
     #[test]
     fn interrupts_lower_the_capacity() {
         let left = |settings: &[&str]| {
             let lab = Lab::new(1, "6.1.y", settings);
-            let passes = |ms: u64, of_interrupts: u64| {
-                lab.advance(Nanos::from_millis(ms));
-                let taken = &lab.k.platform.interrupt_time;
-                taken.set(taken.get() + Nanos::from_millis(of_interrupts));
-                let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
-                rq.update_clock();
-                update_blocked(&rq);
-                drop(rq);
-                refresh(lab.cpu(0), CpuId(0));
-                capacity_of(lab.cpu(0), CpuId(0))
-            };
-            [passes(64, 32), passes(32, 0)]
+            [left_after(&lab, 64, 32), left_after(&lab, 32, 0)]
         };
         let [begun, faded] = left(&[]);
         assert!((begun.abs_diff(1024 - 512) <= 20) && faded.abs_diff(1024 - 256) <= 12, "{begun} {faded}");
@@ -244,20 +246,10 @@ mod tests {
     #[test]
     fn what_interrupts_took_fades() {
         let lab = Lab::new(1, "6.1.y", &[]);
-        let passes = |ms: u64, of_interrupts: u64| {
-            lab.advance(Nanos::from_millis(ms));
-            let taken = &lab.k.platform.interrupt_time;
-            taken.set(taken.get() + Nanos::from_millis(of_interrupts));
-            let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
-            rq.update_clock();
-            update_blocked(&rq);
-            drop(rq);
-            refresh(lab.cpu(0), CpuId(0));
-            capacity_of(lab.cpu(0), CpuId(0))
-        };
-        assert!(passes(64, 32) < 600);
+        assert!(left_after(&lab, 64, 32) < 600);
         lab.k.config.set("NO_NONTASK_CAPACITY").expect("a feature");
-        assert_eq!([passes(32, 0) > 700, passes(1_000, 500) == 1024], [true; 2]);
+        assert!(left_after(&lab, 32, 0) > 700);
+        assert_eq!(left_after(&lab, 1_000, 500), 1024, "what comes now does not count");
     }
 
     /// 1.8: it fades as long as anything is left of any of the three.

@@ -148,20 +148,17 @@ fn who_is_below_two_frozen_queues_waits_for_both() {
         lab.until(100);
         (lab, all)
     };
-    let (lab, all) = frozen();
-    lab.pays(all[0]);
-    lab.until(101);
-    assert_eq!((lab.counted().running, lab.pelt_clocks(all)), (1, [13, 8, 8]), "the outer one goes on");
-    lab.pays(all[1]);
-    lab.until(102);
-    assert_eq!((lab.counted().running, lab.pelt_clocks(all)), (2, [14, 9, 9]));
-    let (lab, all) = frozen();
-    lab.pays(all[1]);
-    lab.until(101);
-    assert_eq!((lab.counted().running, lab.pelt_clocks(all)), (0, [12, 8, 8]), "the inner one goes on");
-    lab.pays(all[0]);
-    lab.until(102);
-    assert_eq!((lab.counted().running, lab.pelt_clocks(all)), (2, [13, 9, 9]));
+    // Who goes on first, then second; what is counted, and the clocks a millisecond later.
+    for (order, first, second) in
+        [([0, 1], (1, [13, 8, 8]), (2, [14, 9, 9])), ([1, 0], (0, [12, 8, 8]), (2, [13, 9, 9]))]
+    {
+        let (lab, all) = frozen();
+        for (nth, (which, right)) in order.into_iter().zip([first, second]).enumerate() {
+            lab.pays(all[which]);
+            lab.until(101 + nth as u64);
+            assert_eq!((lab.counted().running, lab.pelt_clocks(all)), right, "{order:?}, {nth}");
+        }
+    }
 }
 
 /// The same in task mode, where nobody is left in the inner queue.
