@@ -1,5 +1,5 @@
-//! Results as data: what a run, a comparison, a reproduction, a sweep, a tuning and an inspection say, and
-//! how JSON says it.
+//! Results as data: what a run, a comparison, a reproduction, a sweep, a tuning, a calibration and an
+//! inspection say, and how JSON says it.
 //!
 //! What is to run is data, too: [`ExperimentText`].
 //!
@@ -13,6 +13,7 @@
 //! | [`comparison::Comparison`] | `schedlab-compare/1` |
 //! | [`reproduction::Reproduction`] | `schedlab-reproduce/1` |
 //! | [`validation::Validation`] | `schedlab-validate/1` |
+//! | [`calibration::Calibration`] | `schedlab-calibrate/1` |
 //! | [`InspectResult`] | `schedlab-inspect/1` |
 //! | [`SweepResult`] | `schedlab-sweep/1` |
 //! | [`TuneResult`] | `schedlab-tune/1` |
@@ -30,6 +31,7 @@
 //! key; unknown fields are an error on reading, because a misspelt field that is silently dropped is a wrong
 //! result. The one field that may differ between two identical runs is [`Engine::wall_ns`].
 
+pub mod calibration;
 mod catalogue;
 pub mod comparison;
 mod cpus;
@@ -88,8 +90,8 @@ pub use log::{
 };
 pub use metric::{Better, Figures, Measurement, Metric, Unit};
 pub use names::{
-    CompareSchema, ExplainSchema, InspectCompareSchema, InspectSchema, ListSchema, LogSchema,
-    ReproduceSchema, RunSchema, SearchSchema, SweepSchema, TuneSchema, ValidateSchema, WhySchema,
+    CalibrateSchema, CompareSchema, ExplainSchema, InspectCompareSchema, InspectSchema, ListSchema,
+    LogSchema, ReproduceSchema, RunSchema, SearchSchema, SweepSchema, TuneSchema, ValidateSchema, WhySchema,
 };
 pub use replay::{Fidelity, Reference, ReplayFidelity, ReplayOrder, ReplaySummary, ReplayTask};
 pub use run::{

@@ -58,6 +58,8 @@ names! {
     ReproduceSchema = "schedlab-reproduce/1";
     /// Of a [`Validation`](crate::validation::Validation).
     ValidateSchema = "schedlab-validate/1";
+    /// Of a [`Calibration`](crate::calibration::Calibration).
+    CalibrateSchema = "schedlab-calibrate/1";
     /// Of a [`SweepResult`](crate::SweepResult).
     SweepSchema = "schedlab-sweep/1";
     /// Of a [`TuneResult`](crate::TuneResult).

@@ -70,6 +70,13 @@ fn errors_say_where() {
 }
 
 #[test]
+fn a_calibration_survives_the_round_trip_through_json() {
+    let calibration = example::calibration::calibration();
+    let again = calibration::Calibration::from_json(&calibration.to_json());
+    assert_eq!(again.expect("own output is readable"), calibration);
+}
+
+#[test]
 fn seconds_are_exact_to_the_nanosecond() {
     for ns in [0, 1, 999_999_999, 1_197_000_321, 1 << 52] {
         let text = serde_json::to_string(&Seconds::from_ns(ns)).expect("a number");

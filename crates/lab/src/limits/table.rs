@@ -268,7 +268,8 @@ pub(super) const LIMITS: &[Limit] = &[
         effect: Effect::Medium,
         missing: "Idle CPUs of vm2 and of the documents' machines halt and get an interrupt to be woken, \
                   unless /dev/cpu_dma_latency is held; those of bare x86 machines wait with MWAIT and need \
-                  none: so laptop (idle_monitor in machine files). Calibrating does not find out which.",
+                  none: so laptop (idle_monitor in machine files). Calibrating finds out which, but does not tell MWAIT \
+                  from polling.",
         changes: "The columns of IPIs, and about 0.6 us for each wakeup of an idle CPU. Right for virtual \
                   machines, which halt.",
         profiles: ALL,

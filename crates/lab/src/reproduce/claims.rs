@@ -27,10 +27,16 @@ impl PublishedExperiment {
         let is_chosen = |free: &Free| {
             file.by_hand.iter().any(|of| of.name == free.name) || fit.is_some_and(|fit| fit.chooses(free))
         };
+        // Of a fit that was not taken over, the files hold what was chosen by hand.
+        let is_by_hand = |name: &String| file.by_hand.iter().any(|of| of.name == *name);
+        let fitted: Vec<String> =
+            fit.iter().flat_map(|fit| &fit.parameters).map(|of| of.name.clone()).collect();
+        let fitted: Vec<String> = fitted.into_iter().filter(|name| !is_by_hand(name)).collect();
+        let chosen_by = fit.filter(|_| !fitted.is_empty());
         let by_hand = |of: &ByHandTable| ByHand { parameter: of.name.clone(), to: of.to.clone() };
         let mut claims = Claims {
             name: self.name.clone(),
-            fitted: fit.iter().flat_map(|fit| &fit.parameters).map(|of| of.name.clone()).collect(),
+            fitted,
             as_fitted_in: file.fitted_in.clone(),
             outcome: fit.and_then(|fit| fit.outcome.clone()),
             by_hand: file.by_hand.iter().map(by_hand).collect(),
@@ -38,7 +44,7 @@ impl PublishedExperiment {
             missed: file.requirement.iter().filter_map(|of| of.unreached.clone()).collect(),
             ..Claims::default()
         };
-        for figures in fit.iter().flat_map(|fit| &fit.figures) {
+        for figures in chosen_by.iter().flat_map(|fit| &fit.figures) {
             let of_it = file.variant.iter().find(|variant| variant.name == figures.variant);
             let rows = of_it.map(|variant| plan::rows(file, variant, Length::Full)).transpose()?;
             let chosen = rows.iter().flatten().filter(|row| figures.has(&row.what));
@@ -114,8 +120,18 @@ mod tests {
         // A table of 24, and three rows with bounds.
         assert_eq!((fitted.predicted, fitted.missed.len()), (27, 3));
         let swept = of("bw-fibtest");
-        let by_hand: Vec<&str> = swept.by_hand.iter().map(|of| of.parameter.as_str()).collect();
-        assert_eq!((by_hand, swept.assumed.as_slice()), (vec!["hz"], &["work".to_owned()][..]));
+        assert_eq!(
+            (swept.by_hand.len(), swept.fitted, swept.assumed),
+            (0, vec!["hz".to_owned()], vec!["work".to_owned()])
+        );
+        // Its fit was not taken over.
+        let by_hand = of("000");
+        let names: Vec<&str> = by_hand.by_hand.iter().map(|of| of.parameter.as_str()).collect();
+        assert_eq!(
+            (names, by_hand.fitted.len(), by_hand.by.len()),
+            (vec!["spin overshoot", "timer jitter"], 0, 0)
+        );
+        assert!(by_hand.outcome.is_some_and(|outcome| outcome.starts_with("not taken over")));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The `[cold]` of a machine file: what the way to a woken task costs where its code and data have left the
 //! caches (machine.md 6.1).
 
+use super::entries;
 use super::error::SpecError;
 use super::origin::Origin;
 use super::parse::read_figure;
@@ -28,7 +29,7 @@ impl ColdPath {
 }
 
 pub(super) fn read_cold(field: &Field<'_>, origins: &mut Vec<Origin>) -> Result<ColdPath, SpecError> {
-    let table = field.table(&["path", "bytes", "halted"])?;
+    let table = field.table(&entries::COLD)?;
     Ok(ColdPath {
         path: Nanos(read_figure(&table.required("path")?, "ns", 0, 1_000_000, origins)?),
         bytes: read_figure(&table.required("bytes")?, "bytes", 1, 1 << 40, origins)?,

@@ -3,6 +3,7 @@
 mod builtin;
 mod cold;
 mod costs;
+mod entries;
 mod error;
 mod idle;
 mod kernel_locks;

@@ -2,6 +2,7 @@
 
 use super::cold::read_cold;
 use super::costs::{ByDistance, Costs, Distance};
+use super::entries;
 use super::error::SpecError;
 use super::idle::read_idle_monitor;
 use super::origin::{Origin, OriginKind};
@@ -28,19 +29,7 @@ impl MachineSpec {
 }
 
 fn read_machine(root: Field<'_>) -> Result<MachineSpec, SpecError> {
-    let root = root.table(&[
-        "name",
-        "meaning",
-        "idle_monitor",
-        "topology",
-        "costs",
-        "cache",
-        "cold",
-        "speed",
-        "frequency",
-        "kernel",
-        "noise",
-    ])?;
+    let root = root.table(&entries::FILE)?;
     let name = root.required("name")?;
     let letter = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if !name.text()?.chars().all(letter) {
@@ -84,9 +73,7 @@ fn read_costs(
     distances: &[Distance],
     origins: &mut Vec<Origin>,
 ) -> Result<Costs, SpecError> {
-    let mut known: Vec<&str> = Costs::FIXED.iter().chain(Costs::BY_DISTANCE).map(|c| c.name).collect();
-    known.extend(["ticket_spinner_percent", IPI_STOLEN]);
-    let table = field.table(&known)?;
+    let table = field.table(&entries::costs())?;
     let mut costs = Costs::default();
     for cost in Costs::FIXED {
         let ns = read_figure(&table.required(cost.name)?, "ns", 0, MAX_COST_NS, origins)?;
@@ -100,15 +87,14 @@ fn read_costs(
             *slot = figures;
         }
     }
-    let percent = read_figure(&table.required("ticket_spinner_percent")?, "percent", 0, 1_000, origins)?;
+    let [ticket_spinner, ipi_stolen] = entries::COST_PERCENTS;
+    let percent = read_figure(&table.required(ticket_spinner)?, "percent", 0, 1_000, origins)?;
     costs.ticket_spinner_percent = percent as u32;
-    if let Some(figure) = table.optional(IPI_STOLEN) {
+    if let Some(figure) = table.optional(ipi_stolen) {
         costs.ipi_stolen_percent = read_figure(&figure, "percent", 0, 100, origins)? as u32;
     }
     Ok(costs)
 }
-
-const IPI_STOLEN: &str = "ipi_stolen_percent";
 
 /// One figure for each distance that the machine has, and for no other.
 fn read_by_distance(
@@ -132,8 +118,7 @@ fn read_cache(
     distances: &[Distance],
     origins: &mut Vec<Origin>,
 ) -> Result<CacheModel, SpecError> {
-    let table =
-        field.table(&["refill_ps_per_byte", "tau", "shared_cache_lost_percent", "smt_lost_percent"])?;
+    let table = field.table(&entries::CACHE)?;
     let mut model = CacheModel {
         refill_ps_per_byte: read_figure(&table.required("refill_ps_per_byte")?, "ps", 0, 1_000_000, origins)?,
         tau: Nanos(read_figure(&table.required("tau")?, "ns", 1, 10_000_000_000, origins)?),

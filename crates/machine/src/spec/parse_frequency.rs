@@ -1,5 +1,6 @@
 //! The `[frequency]` of a machine file.
 
+use super::entries;
 use super::error::SpecError;
 use super::origin::Origin;
 use super::parse::read_origin;
@@ -20,7 +21,7 @@ pub(super) fn read_frequency(
     speeds: &Speeds,
     origins: &mut Vec<Origin>,
 ) -> Result<Vec<FrequencyDomain>, SpecError> {
-    let table = field.table(&["domains"])?;
+    let table = field.table(&entries::FREQUENCY)?;
     let list = table.required("domains")?;
     let (mut domains, mut seen) = (Vec::<FrequencyDomain>::new(), CpuMask::EMPTY);
     for element in list.elements()? {

@@ -1,5 +1,6 @@
 //! The `[kernel]` of a machine file.
 
+use super::entries;
 use super::error::SpecError;
 use super::origin::Origin;
 use super::parse::read_origin;
@@ -14,7 +15,7 @@ const POINTS: [&str; 3] = ["cond_every_ns", "might_every_ns", "longest_ns"];
 
 pub(super) fn read_kernel(field: &Field<'_>, origins: &mut Vec<Origin>) -> Result<Stretches, SpecError> {
     let table =
-        field.table(&["stretch"])?.required("stretch")?.table(&Operation::ALL.map(Operation::name))?;
+        field.table(&entries::KERNEL)?.required("stretch")?.table(&Operation::ALL.map(Operation::name))?;
     let mut stretches = Stretches::default();
     for operation in Operation::ALL {
         if let Some(field) = table.optional(operation.name()) {

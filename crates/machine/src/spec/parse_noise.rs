@@ -1,5 +1,6 @@
 //! The `[noise]` of a machine file.
 
+use super::entries;
 use super::error::SpecError;
 use super::noise::{IrqOff, KthreadNoise, Noise, Spread, WakeEvent, Woken};
 use super::origin::Origin;
@@ -13,14 +14,7 @@ const MAX_NS: u64 = 10_000_000_000;
 const SPREAD_KEYS: [&str; 4] = ["ns", "min_ns", "max_ns", "mean_ns"];
 
 pub(super) fn read_noise(field: &Field<'_>, origins: &mut Vec<Origin>) -> Result<Noise, SpecError> {
-    let table = field.table(&[
-        "timer_jitter",
-        "timer_delivery",
-        "thread_start",
-        "spin_overshoot",
-        "irq_off",
-        "kthread",
-    ])?;
+    let table = field.table(&entries::NOISE)?;
     if let (Some(_), Some(delivery)) = (table.optional("timer_jitter"), table.optional("timer_delivery")) {
         let remedy = "leave one of them out: both say how late a timer's interrupt is";
         return Err(delivery.error("cannot stand beside timer_jitter", remedy));

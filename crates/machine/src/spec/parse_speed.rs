@@ -1,5 +1,6 @@
 //! The `[speed]` of a machine file.
 
+use super::entries;
 use super::error::SpecError;
 use super::origin::Origin;
 use super::parse::{read_figure, read_origin};
@@ -16,7 +17,7 @@ pub(super) fn read_speed(
     topology: &Topology,
     origins: &mut Vec<Origin>,
 ) -> Result<Speeds, SpecError> {
-    let table = field.table(&["smt_busy_percent", "cpus"])?;
+    let table = field.table(&entries::SPEED)?;
     let mut speeds = Speeds::default();
     if let Some(factor) = table.optional("smt_busy_percent") {
         if !topology.levels.iter().any(|level| level.kind == LevelKind::Smt) {

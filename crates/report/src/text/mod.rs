@@ -5,6 +5,7 @@
 //! rt-migrate-test's). Nothing here looks at the terminal, the wall clock or the locale: same result and
 //! width, same text. A list too long to read is folded, and says how much of it.
 
+mod calibration;
 pub(crate) mod compare;
 mod counters;
 mod cpus;
@@ -45,6 +46,7 @@ mod width;
 use crate::numbers::{duration_ns, many};
 use schema::{Dump, LoadResult, Reference, ReplayFidelity, ReplayFinish, RunResult, Seconds, Window};
 
+pub use calibration::calibration;
 pub use compare::comparison;
 use counters::{decisions, totals};
 use cpus::cpus;

@@ -78,13 +78,14 @@ impl Primitives<'_> {
             .partition::<Vec<_>, _>(|other| *other < distance);
         let least = nearer.into_iter().filter_map(measured).max().unwrap_or(0);
         let most = farther.into_iter().filter_map(measured).min().unwrap_or(u64::MAX);
+        // What is printed is no longer what stands there.
+        let instead = |ns_instead, than: &str| {
+            let text = origin.split_once(": ").map_or(origin.as_str(), |(_, text)| text);
+            Cost { ns: ns_instead, origin: format!("assumed: {text}: {ns}, but {than} CPUs here") }
+        };
         match ns {
-            _ if ns < least => {
-                Cost { ns: least, origin: format!("{origin}: {ns}, but no less than nearer CPUs here") }
-            }
-            _ if ns > most => {
-                Cost { ns: most, origin: format!("{origin}: {ns}, but no more than farther CPUs here") }
-            }
+            _ if ns < least => instead(least, "no less than nearer"),
+            _ if ns > most => instead(most, "no more than farther"),
             _ => Cost { ns, origin },
         }
     }

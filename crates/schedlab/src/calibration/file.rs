@@ -3,9 +3,11 @@
 use super::distances::Kind;
 use super::figure::Figure;
 use super::host::Host;
+use super::sources::way;
+use super::timers::{Meanwhile, Sleeper};
 use super::{Measured, MeasuredPair, siblings};
-use machine::{Costs, Distance, MachineSpec, Origin};
-use scheduler::CpuMask;
+use machine::{Costs, Distance, MachineSpec, Origin, OriginKind};
+use scheduler::{CpuMask, Nanos};
 use std::fmt::Write;
 
 /// What cannot be measured is as there.
@@ -32,8 +34,11 @@ pub(super) struct Cost {
 
 /// The primitive costs, from the composites that were measured.
 pub(super) struct Primitives<'a> {
+    pub(super) host: &'a Host,
     pub(super) measured: &'a Measured,
     pub(super) base: MachineSpec,
+    /// There are no measurements at all.
+    pub(super) unmeasured: bool,
 }
 
 /// The whole file; without measurements, the costs are assumed.
@@ -45,11 +50,12 @@ pub(super) fn text(name: &str, host: &Host, measured: Option<&Measured>) -> Stri
         None => (ASSUMED_HEAD, "with assumed costs"),
     };
     let nothing = Measured::default();
-    let primitives = Primitives { measured: measured.unwrap_or(&nothing), base };
+    let primitives =
+        Primitives { host, measured: measured.unwrap_or(&nothing), base, unmeasured: measured.is_none() };
     let mut text =
-        format!("{head}\nname = \"{name}\"\nmeaning = \"A machine with {} CPUs, {how}.\"\n\n", host.cpus());
+        format!("{head}\nname = \"{name}\"\nmeaning = \"A machine with {} CPUs, {how}.\"\n", host.cpus());
     // Writing into a text cannot fail.
-    let _ = write!(text, "{}\n[costs]\n", topology(host));
+    let _ = write!(text, "{}\n{}\n[costs]\n", primitives.idle_monitor(), topology(host));
     for cost in Costs::FIXED {
         let Cost { ns, origin } = primitives.fixed(cost.name);
         let _ = writeln!(text, "{} = {{ ns = {ns}, origin = {} }}", cost.name, quoted(&origin));
@@ -131,11 +137,35 @@ impl Primitives<'_> {
         origin.and_then(|origin| origin.value.split(' ').next()?.parse().ok()).unwrap_or(0)
     }
 
-    /// The origin of a figure that is taken over.
+    /// The origin of a figure that is taken over, with the reason why it was not measured.
     pub(super) fn assumed(&self, path: &str) -> String {
+        let why = match way(path, self.host, self.measured) {
+            // Without any measurement there is one reason for everything.
+            _ if self.unmeasured => None,
+            way => way.map(|way| way.unseen),
+        };
+        let why = why.unwrap_or_else(|| "nothing was measured".to_owned());
         let origin = self.base.origins.iter().find(|origin: &&Origin| origin.field == path);
-        let text = origin.map_or("", |origin| &origin.text);
-        format!("assumed: not measured; as on the machine {BASE} ({text})")
+        match origin {
+            Some(Origin { kind: OriginKind::Published, text, .. }) => {
+                format!("published: {text}; as on the machine {BASE}, not measured: {why}")
+            }
+            other => {
+                let text = other.map_or("no figure there", |origin| &origin.text);
+                format!("assumed: not measured: {why}; as on the machine {BASE} ({text})")
+            }
+        }
+    }
+
+    /// How idle CPUs wait, if that could be told.
+    fn idle_monitor(&self) -> String {
+        let Some(wakeups) = self.measured.idle else { return String::new() };
+        let Ok(monitor) = wakeups.monitor() else { return String::new() };
+        let origin = format!(
+            "measured: {} wakeups of a CPU that was idle for {} % of the time brought {} interrupts there",
+            wakeups.wakeups, wakeups.idle_percent, wakeups.interrupts
+        );
+        format!("idle_monitor = {{ by = \"{}\", origin = {} }}\n", monitor.name(), quoted(&origin))
     }
 
     fn taken_over(&self, name: &str) -> Cost {
@@ -157,7 +187,7 @@ impl Primitives<'_> {
         match name {
             "syscall" => of(undisturbed(m.syscall)?, format!("getppid {}", m.syscall?)),
             "lock_uncontended" => of(undisturbed(m.lock)?, format!("two atomic operations {}", m.lock?)),
-            "schedule" | "context_switch" if self.yields_were_disturbed() => None,
+            "schedule" | "context_switch" if m.yields_were_disturbed() => None,
             "schedule" => {
                 let ns = undisturbed(m.yield_alone)?
                     .saturating_sub(self.ns("syscall") + self.ns("lock_uncontended"));
@@ -170,6 +200,18 @@ impl Primitives<'_> {
                     format!(
                         "sched_yield of two threads, by switch, {} less sched_yield alone",
                         m.yield_switch?
+                    ),
+                )
+            }
+            "tick" => {
+                let ticks = m.interruptions.ticks?;
+                let known = self.ns("irq_entry") + self.ns("irq_exit") + self.ns("timer_program");
+                of(
+                    ticks.lengths.median_ns.saturating_sub(known),
+                    format!(
+                        "gaps of a spinning thread {} times a second, the median, {} less irq_entry, \
+                         irq_exit and timer_program",
+                        ticks.hz, ticks.lengths
                     ),
                 )
             }
@@ -227,13 +269,6 @@ impl Primitives<'_> {
         }
     }
 
-    /// Whether other work came to run at every yield: a hop through a pipe has a switch and more, but leaves
-    /// no turn to others.
-    fn yields_were_disturbed(&self) -> bool {
-        let longer = |other: Option<Figure>| undisturbed(other) > undisturbed(self.measured.hop.hop);
-        longer(self.measured.yield_alone) || longer(self.measured.yield_switch)
-    }
-
     /// Four locks on the way of a wakeup.
     fn locks(&self) -> u64 {
         4 * self.ns("lock_uncontended")
@@ -273,8 +308,8 @@ impl Primitives<'_> {
             Some((in_order, at_random)) => {
                 let mean = (in_order.quarter_ns + at_random.quarter_ns) / 2;
                 let origin = format!(
-                    "measured: a pass over 256 KiB after a move costs {in_order} ps/byte more in order, {at_random} at random; \
-                     the mean, by the {lost} % that such a move loses"
+                    "measured: a pass over 256 KiB after a move costs {in_order} ps/byte more in order, \
+                     {at_random} at random; the mean, by the {lost} % that such a move loses"
                 );
                 ((mean * 100 / u64::from(lost.max(1))).clamp(1, 1_000_000), origin)
             }
@@ -296,37 +331,14 @@ impl Primitives<'_> {
     }
 
     fn noise(&self) -> String {
-        let mut text = String::new();
-        if let Some(timer) = self.measured.timer {
-            let known = self.ns("irq_entry")
-                + self.ns("timer_expiry")
-                + self.ns("wakeup")
-                + self.ns("enqueue")
-                + self.locks()
-                + self.ns("timer_program")
-                + self.ns("irq_exit")
-                + self.ns("schedule")
-                + self.ns("context_switch")
-                + self.ns("syscall") / 2
-                + self.ns("idle_exit");
-            let least = timer.low_ns.saturating_sub(known);
-            let mean = timer.median_ns.saturating_sub(timer.low_ns).max(1);
-            let origin = format!(
-                "measured: a timer's expiry until user code runs on an idle CPU {timer} less all that such a \
-                 wakeup costs"
-            );
-            let _ = write!(
-                text,
-                "\n[noise.timer_jitter]\nmin_ns = {least}\nmean_ns = {mean}\norigin = {}\n",
-                quoted(&origin)
-            );
-        }
+        let mut text = self.timer_jitter();
         let seen = self.measured.interruptions;
         if let Some(lengths) = seen.lengths.filter(|_| seen.per_second > 0) {
             let least = lengths.low_ns;
             let mean = seen.mean_ns.saturating_sub(least).max(1);
+            let ticks = if seen.ticks.is_some() { "ticks left out" } else { "ticks included" };
             let origin = format!(
-                "measured: a spinning thread saw gaps of {lengths}, {} a second, ticks included",
+                "measured: a spinning thread saw gaps of {lengths}, {} a second, {ticks}",
                 seen.per_second
             );
             let _ = write!(
@@ -338,5 +350,48 @@ impl Primitives<'_> {
             );
         }
         text
+    }
+
+    /// How late a timer's interrupt is: what is left of how late a sleep ends.
+    fn timer_jitter(&self) -> String {
+        let Some(run) = self.measured.timers.as_ref().and_then(|timers| timers.of_jitter()) else {
+            return String::new();
+        };
+        let mut known = self.ns("irq_entry")
+            + self.ns("timer_expiry")
+            + self.ns("wakeup")
+            + self.ns("enqueue")
+            + self.locks()
+            + self.ns("timer_program")
+            + self.ns("irq_exit")
+            + self.ns("schedule")
+            + self.ns("context_switch")
+            + self.ns("syscall") / 2;
+        let whose = match run.sleeper {
+            Sleeper::Fifo => "a FIFO thread of priority 95",
+            Sleeper::Fair | Sleeper::FairWithoutSlack => {
+                "a fair thread without timer slack, as this process may not be real-time,"
+            }
+        };
+        let meanwhile = match run.meanwhile {
+            Meanwhile::Busy => "beside a fair one that spins",
+            Meanwhile::Idle | Meanwhile::Polls => {
+                known += self.ns("idle_exit");
+                "on an idle CPU"
+            }
+        };
+        let jitter = run.lateness.of_timer(Nanos(known));
+        let origin = format!(
+            "measured: sleeps of {whose} {meanwhile}, every {} us, ended late by {}; less {known} of the way \
+             from the interrupt to the thread; floor and mean by p10 and p50",
+            run.interval_ns / 1000,
+            run.lateness
+        );
+        format!(
+            "\n[noise.timer_jitter]\nmin_ns = {}\nmean_ns = {}\norigin = {}\n",
+            jitter.min.0,
+            jitter.mean.0,
+            quoted(&origin)
+        )
     }
 }

@@ -2,10 +2,7 @@
 
 use super::figure::Figure;
 use super::host::{Host, Pair};
-use rustix::thread::{
-    ClockId, CpuSet, MembarrierCommand, clock_nanosleep_absolute, membarrier, sched_setaffinity, sched_yield,
-    set_current_timer_slack,
-};
+use rustix::thread::{CpuSet, MembarrierCommand, membarrier, sched_setaffinity, sched_yield};
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime, timerfd_create,
     timerfd_settime,
@@ -14,7 +11,6 @@ use scheduler::CpuId;
 use std::fs::File;
 use std::hint::{black_box, spin_loop};
 use std::io::{self, Read, Write};
-use std::num::NonZeroU64;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -26,7 +22,7 @@ pub struct Bench<'a> {
 }
 
 /// Nanoseconds on the clock that neither jumps nor stops.
-fn now() -> u64 {
+pub(super) fn now() -> u64 {
     let time = clock_gettime(rustix::time::ClockId::Monotonic);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
@@ -47,8 +43,13 @@ impl<'a> Bench<'a> {
     /// Ties the calling thread to a CPU.
     pub(super) fn pin(&self, cpu: CpuId) -> io::Result<()> {
         let mut set = CpuSet::new();
-        set.set(self.host.online[cpu.index()].into());
+        set.set(self.online(cpu).into());
         Ok(sched_setaffinity(None, &set)?)
+    }
+
+    /// The kernel's number of a CPU.
+    pub(super) fn online(&self, cpu: CpuId) -> u16 {
+        self.host.online[cpu.index()]
     }
 
     /// Lets the calling thread go anywhere again.
@@ -206,22 +207,6 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// From a timer's expiry to user code on an idle CPU, without the slack that timers of fair tasks have.
-    pub fn timer(&self) -> io::Result<Option<Figure>> {
-        self.pin(CpuId(0))?;
-        set_current_timer_slack(NonZeroU64::new(1))?;
-        let mut samples = Vec::new();
-        for _ in 0..300 {
-            let at = now() + 1_000_000;
-            let request =
-                Timespec { tv_sec: (at / 1_000_000_000) as i64, tv_nsec: (at % 1_000_000_000) as i64 };
-            clock_nanosleep_absolute(ClockId::Monotonic, &request)?;
-            samples.push(now().saturating_sub(at));
-        }
-        set_current_timer_slack(None)?;
-        Ok(Figure::of(samples))
-    }
-
     /// What setting a timer costs more where it is the next to expire, so that the hardware must be told.
     pub fn timer_program(&self) -> io::Result<Option<Figure>> {
         self.pin(CpuId(0))?;
@@ -307,32 +292,6 @@ impl<'a> Bench<'a> {
         };
         Ok(Refill { in_order: refill(&sweep)?, at_random: refill(&chase)? })
     }
-
-    /// Interruptions that a spinning thread sees: ticks, other interrupts, a hypervisor.
-    pub fn interruptions(&self) -> io::Result<Interruptions> {
-        /// Shorter gaps are the loop itself, longer ones are other tasks.
-        const GAPS_NS: std::ops::Range<u64> = 400..100_000;
-        const SPIN_NS: u64 = 300_000_000;
-        self.pin(CpuId(0))?;
-        let (start, mut gaps, mut lost) = (now(), Vec::new(), 0);
-        let mut last = start;
-        while last < start + SPIN_NS {
-            let time = now();
-            match time - last {
-                gap if GAPS_NS.contains(&gap) => gaps.push(gap),
-                gap if gap >= GAPS_NS.end => lost += gap,
-                _ => {}
-            }
-            last = time;
-        }
-        let watched = (last - start).saturating_sub(lost).max(1);
-        let mean = gaps.iter().sum::<u64>().checked_div(gaps.len() as u64).unwrap_or(0);
-        Ok(Interruptions {
-            per_second: gaps.len() as u64 * 1_000_000_000 / watched,
-            mean_ns: mean,
-            lengths: Figure::of(gaps),
-        })
-    }
 }
 
 /// Makes the word odd and waits until the other thread has made it even.
@@ -362,21 +321,16 @@ pub struct Refill {
     pub at_random: Option<Figure>,
 }
 
-/// See [`Bench::interruptions`].
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Interruptions {
-    /// How many a second.
-    pub per_second: u64,
-    /// Mean length, ns.
-    pub mean_ns: u64,
-    /// Their lengths; `None` if there were none.
-    pub lengths: Option<Figure>,
-}
-
 /// Samples of a batch each: the time of one call.
 fn batches(samples: usize, batch: u64, mut what: impl FnMut()) -> Option<Figure> {
     let sample = |_| timed(|| (0..batch).for_each(|_| what())) / batch;
     Figure::of((0..samples).map(sample).collect())
+}
+
+/// Both ends of a new pipe, the reader's first.
+pub(super) fn pipe() -> io::Result<(File, File)> {
+    let (reader, writer) = rustix::pipe::pipe()?;
+    Ok((reader.into(), writer.into()))
 }
 
 #[derive(Debug)]
@@ -387,8 +341,8 @@ struct Pipe {
 
 impl Pipe {
     fn new() -> io::Result<Pipe> {
-        let (reader, writer) = rustix::pipe::pipe()?;
-        Ok(Pipe { reader: reader.into(), writer: writer.into() })
+        let (reader, writer) = pipe()?;
+        Ok(Pipe { reader, writer })
     }
 
     fn write_and_read(&mut self) {

@@ -7,17 +7,27 @@
 mod distances;
 mod figure;
 mod file;
+mod gaps;
 mod host;
+mod idle;
 mod measure;
+mod realtime;
 mod siblings;
+mod sources;
 mod stretches;
 #[cfg(test)]
 mod tests;
+mod timers;
 
 use figure::Figure;
+use gaps::Interruptions;
 use host::Host;
+use idle::IdleWakeups;
 use machine::{Distance, MachineSpec, SpecError};
-use measure::{Bench, Hops, Interruptions, Refill};
+use measure::{Bench, Hops, Refill};
+pub use sources::EntrySource;
+pub use timers::{Lateness, Meanwhile, Sleeper, TimerRun, Timers};
+
 use rustix::process::{getpriority_process, setpriority_process};
 use siblings::Siblings;
 use std::io;
@@ -49,6 +59,10 @@ pub struct Calibrated {
     pub text: String,
     /// What it describes.
     pub spec: MachineSpec,
+    /// Where every entry that a machine file may have comes from, in the order of the file.
+    pub sources: Vec<EntrySource>,
+    /// How late timers were.
+    pub timers: Timers,
     /// Why its figures may be wrong, if they may.
     pub warnings: Vec<String>,
 }
@@ -76,17 +90,29 @@ struct Measured {
     pipe_alone: Option<Figure>,
     /// Between threads of one CPU.
     hop: Hops,
-    timer: Option<Figure>,
     timer_program: Option<Figure>,
     thread: Option<Figure>,
     process: Option<Figure>,
+    timers: Option<Timers>,
     interruptions: Interruptions,
+    /// Of the nearest other CPU.
+    idle: Option<IdleWakeups>,
     /// Between CPUs, for each distance that the machine has.
     pairs: Vec<MeasuredPair>,
     /// After a move to the nearest CPU of another core.
     refill: Option<Refill>,
     /// Between hardware threads of a core, if it has any.
     siblings: Option<Siblings>,
+}
+
+impl Measured {
+    /// Whether other work came to run at every yield: a hop through a pipe has a switch and more, but leaves
+    /// no turn to others.
+    fn yields_were_disturbed(&self) -> bool {
+        let quarter = |figure: Option<Figure>| figure.map(|figure| figure.quarter_ns);
+        let longer = |other: Option<Figure>| quarter(other) > quarter(self.hop.hop);
+        longer(self.yield_alone) || longer(self.yield_switch)
+    }
 }
 
 /// What was measured between two CPUs.
@@ -113,7 +139,9 @@ pub fn calibrate(name: &str, progress: &mut dyn FnMut(&str)) -> Result<Calibrate
     let measured = measured?;
     let text = file::text(name, &host, Some(&measured));
     let spec = MachineSpec::parse(&text, name).map_err(CalibrationError::Impossible)?;
-    Ok(Calibrated { text, spec, warnings: warnings(&host) })
+    let sources = sources::of_file(&spec, &host, &measured);
+    let timers = measured.timers.unwrap_or_default();
+    Ok(Calibrated { text, spec, sources, timers, warnings: warnings(&host) })
 }
 
 fn measure(host: &Host, progress: &mut dyn FnMut(&str)) -> Result<Measured, CalibrationError> {
@@ -140,6 +168,10 @@ fn measure(host: &Host, progress: &mut dyn FnMut(&str)) -> Result<Measured, Cali
             line: take!("cache lines between CPUs", bench.line(pair)),
         });
     }
+    let idle = match pairs.first().and_then(|nearest: &MeasuredPair| host.pair(nearest.distance)) {
+        Some(pair) => take!("how idle CPUs wait", bench.idle_wakeups(pair)),
+        None => None,
+    };
     let apart =
         [Distance::SharedCache, Distance::SameNode].into_iter().find_map(|distance| host.pair(distance));
     let refill = match apart {
@@ -157,11 +189,12 @@ fn measure(host: &Host, progress: &mut dyn FnMut(&str)) -> Result<Measured, Cali
         yield_switch,
         pipe_alone: take!("pipes", bench.pipe_alone()),
         hop: take!("wakeups", bench.pipe_hop(own)),
-        timer: take!("timers", bench.timer()),
         timer_program: take!("setting timers", bench.timer_program()),
         thread: take!("threads", bench.thread()),
         process: take!("processes", bench.process()),
+        timers: Some(take!("how late timers are", bench.timers())),
         interruptions: take!("interruptions", bench.interruptions()),
+        idle,
         pairs,
         refill,
         siblings,

@@ -1,11 +1,14 @@
 //! The machine file of figures that are known.
 
 use super::figure::Figure;
+use super::gaps::{Interruptions, Ticks};
 use super::host::Host;
-use super::measure::{Hops, Interruptions};
+use super::idle::IdleWakeups;
+use super::measure::{Hops, Refill};
 use super::siblings::Siblings;
-use super::{Measured, MeasuredPair, file};
-use machine::{ByDistance, Distance, MachineSpec};
+use super::timers::{Lateness, Meanwhile, Sleeper, TimerRun, Timers};
+use super::{EntrySource, Measured, MeasuredPair, file, sources};
+use machine::{ByDistance, Distance, IdleMonitor, MachineSpec, OriginKind};
 use scheduler::{CpuMask, Nanos};
 
 /// A machine whose CPUs share a cache.
@@ -17,6 +20,31 @@ fn host(cpus: usize) -> Host {
         caches: vec![all],
         packages: vec![all],
         slit: 20,
+    }
+}
+
+/// One CPU; two; two cores of two threads; two packages.
+pub(super) fn hosts() -> Vec<Host> {
+    let mut apart = threads();
+    apart.caches = apart.cores.clone();
+    apart.packages = apart.cores.clone();
+    vec![host(1), host(2), threads(), apart]
+}
+
+/// Two cores with two hardware threads each.
+fn threads() -> Host {
+    let mut threads = host(4);
+    threads.cores = vec![CpuMask::first_n(2), CpuMask::first_n(4).without(&CpuMask::first_n(2))];
+    threads
+}
+
+/// All that can be measured on a machine.
+pub(super) fn measured_everything(host: &Host) -> Measured {
+    let far = Distance::ALL.into_iter().skip(1).filter(|distance| host.pair(*distance).is_some());
+    Measured {
+        refill: Some(Refill { in_order: figure(10), at_random: figure(90) }),
+        siblings: host.has_smt().then(|| Siblings { alone: figure(50_000), together: figure(80_000) }),
+        ..measured(far.map(|distance| pair(distance, 226, 20_000)).collect())
     }
 }
 
@@ -38,15 +66,28 @@ fn measured(pairs: Vec<MeasuredPair>) -> Measured {
         yield_switch: figure(1016),
         pipe_alone: figure(500),
         hop: Hops { hop: figure(2300), call: None },
-        timer: figure(20_000),
+        timers: Some(fifo(15_000)),
+        idle: Some(IdleWakeups { wakeups: 400, interrupts: 400, idle_percent: 99 }),
         timer_program: figure(4700),
         thread: figure(16_000),
         process: figure(600_000),
-        interruptions: Interruptions { per_second: 800, mean_ns: 5000, lengths: figure(500) },
+        interruptions: Interruptions {
+            per_second: 800,
+            mean_ns: 5000,
+            lengths: figure(500),
+            ticks: figure(7000).map(|lengths| Ticks { hz: 250, lengths }),
+        },
         pairs,
         refill: None,
         siblings: None,
     }
+}
+
+/// A real-time thread whose sleeps all end so late.
+fn fifo(late_ns: u64) -> Timers {
+    let lateness = Lateness::of(vec![late_ns; 100]).expect("samples");
+    let run = TimerRun { sleeper: Sleeper::Fifo, meanwhile: Meanwhile::Busy, interval_ns: 250_000, lateness };
+    Timers { runs: vec![run], told_slack_ns: Some(50_000) }
 }
 
 fn spec(host: &Host, measured: Option<&Measured>) -> MachineSpec {
@@ -67,8 +108,8 @@ fn a_distance_that_is_not_here_costs_no_less_than_a_nearer_one_that_is() {
     let origin = origins.iter().find(|origin| origin.field == "costs.line.same_node").expect("it has one");
     assert_eq!(
         origin.text,
-        "not measured; as on the machine laptop (through the memory fabric to another cache of the package): 80, \
-         but no less than nearer CPUs here"
+        "not measured: all cores of a package share a cache here; as on the machine laptop (through the \
+         memory fabric to another cache of the package): 80, but no less than nearer CPUs here"
     );
 }
 
@@ -80,6 +121,20 @@ fn a_distance_that_is_not_here_costs_no_more_than_a_farther_one_that_is() {
     let costs = spec(&apart, Some(&measured)).costs;
     assert_eq!(of_distance(&costs.line), [1, 20, 20]);
     assert_eq!(of_distance(&costs.ipi), [150, 150, 150], "the laptop has 300, 600");
+}
+
+#[test]
+fn a_published_figure_that_cannot_be_here_is_a_guess() {
+    let measured = measured(vec![pair(Distance::SharedCache, 226, 20_000)]);
+    let two = host(2);
+    let sources = sources::of_file(&spec(&two, Some(&measured)), &two, &measured);
+    let ipi = sources.into_iter().find(|source| source.entry == "costs.ipi.same_node").expect("it is there");
+    assert_eq!(ipi.kind, Some(OriginKind::Assumed));
+    assert!(
+        ipi.how.starts_with("rt-class 10.4") && ipi.how.contains(": 800, but no less than"),
+        "{}",
+        ipi.how
+    );
 }
 
 #[test]
@@ -104,8 +159,8 @@ fn what_was_measured_comes_out_again_as_the_sum_of_its_parts() {
         + costs.timer_program
         + costs.irq_exit
         + Nanos(costs.syscall.0 / 2);
-    let timer = noise.timer_jitter.expect("it was measured").min() + rest + wakeup + switch + costs.idle_exit;
-    assert_eq!(timer, Nanos(20_000), "a timer's wakeup");
+    let timer = noise.timer_jitter.expect("it was measured").min() + rest + wakeup + switch;
+    assert_eq!(timer, Nanos(15_000), "a timer's wakeup on a busy CPU");
 }
 
 /// On a busy CPU, sched_yield takes as long as the others run.
@@ -128,8 +183,7 @@ fn without_measurements_everything_but_the_topology_is_assumed() {
 
 #[test]
 fn what_siblings_take_from_each_other_is_measured_where_there_are_any() {
-    let mut threads = host(4);
-    threads.cores = vec![CpuMask::first_n(2), CpuMask::first_n(4).without(&CpuMask::first_n(2))];
+    let threads = threads();
     let siblings = Siblings { alone: figure(50_000), together: figure(80_000) };
     let measured = Measured { siblings: Some(siblings), ..measured(vec![]) };
     let MachineSpec { speeds, origins, .. } = spec(&threads, Some(&measured));
@@ -141,4 +195,88 @@ fn what_siblings_take_from_each_other_is_measured_where_there_are_any() {
     assert_eq!(spec(&threads, None).speeds.smt_busy_percent, 100, "not measured, nothing said");
     let without = file::text("here", &host(2), Some(&measured));
     assert!(without.contains("# No SMT is visible") && !without.contains("[speed]"), "{without}");
+}
+
+/// A machine file's entries, each with an origin of the kind that the report says, or a reason why not.
+#[test]
+fn the_report_accounts_for_every_entry_and_says_what_the_file_says() {
+    for host in hosts() {
+        let measured = measured_everything(&host);
+        let spec = spec(&host, Some(&measured));
+        let sources = sources::of_file(&spec, &host, &measured);
+        for entry in MachineSpec::entries() {
+            let told = |source: &&EntrySource| source.entry.split('[').next() == Some(&entry);
+            assert!(sources.iter().any(|source| told(&source)), "{entry} is missing");
+        }
+        for source in sources {
+            let EntrySource { entry, value, kind, probe, samples, how } = source;
+            assert!(!how.is_empty(), "{entry}: no word of it");
+            assert_eq!(value.is_some(), kind.is_some(), "{entry}");
+            let by_probe = probe.is_some() && samples.is_some_and(|samples| samples > 0);
+            assert_eq!(kind == Some(OriginKind::Measured), by_probe, "{entry}: {kind:?} by {probe:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_in_the_file_has_a_reason() {
+    let one = host(1);
+    let measured = measured_everything(&one);
+    let spec = spec(&one, Some(&measured));
+    let of = |entry: &str| {
+        let sources = sources::of_file(&spec, &one, &measured);
+        sources.into_iter().find(|source| source.entry == entry).expect(entry)
+    };
+    let smt = of("costs.line.smt");
+    assert_eq!((smt.value, smt.how.as_str()), (None, "it takes a second CPU, and there is one only"));
+    assert_eq!(of("costs.syscall").samples, Some(1));
+    let spinner = of("costs.ticket_spinner_percent");
+    assert_eq!(spinner.kind, Some(OriginKind::Published));
+    assert!(
+        spinner.how.starts_with("rt-class 10.5; as on the machine laptop, not measured: "),
+        "{}",
+        spinner.how
+    );
+    assert!(of("noise.kthread").how.contains("trace"));
+}
+
+#[test]
+fn idle_cpus_that_get_no_interrupt_watch_their_flag() {
+    let watching = Some(IdleWakeups { wakeups: 400, interrupts: 3, idle_percent: 98 });
+    let measured = Measured { idle: watching, ..measured(vec![]) };
+    assert_eq!(spec(&host(2), Some(&measured)).idle_monitor, IdleMonitor::Mwait);
+    let busy = Some(IdleWakeups { wakeups: 400, interrupts: 3, idle_percent: 8 });
+    let measured = Measured { idle: busy, ..measured };
+    let text = file::text("here", &host(2), Some(&measured));
+    assert!(!text.contains("idle_monitor"), "not told, not written: {text}");
+}
+
+/// Without the right to be real-time, the CPU idles meanwhile, and has a state to leave.
+#[test]
+fn the_jitter_of_a_fair_tasks_timer_is_without_the_idle_state() {
+    let mut fair = fifo(60_000);
+    fair.runs[0].sleeper = Sleeper::FairWithoutSlack;
+    fair.runs[0].meanwhile = Meanwhile::Idle;
+    let pairs = || vec![pair(Distance::SharedCache, 40, 9000)];
+    let jitter = |timers: Timers| {
+        let measured = Measured { timers: Some(timers), ..measured(pairs()) };
+        let spec = spec(&host(2), Some(&measured));
+        (spec.noise.timer_jitter.expect("it was measured").min(), spec.costs.idle_exit)
+    };
+    let (of_fair, idle_exit) = jitter(fair);
+    let (of_fifo, _) = jitter(fifo(60_000));
+    assert!(idle_exit > Nanos(1000));
+    assert_eq!(of_fair + idle_exit, of_fifo);
+}
+
+/// 250 gaps of 7 us a second are ticks: they are a cost of the tick, and no noise besides.
+#[test]
+fn a_tick_costs_what_its_gap_has_beyond_an_interrupt() {
+    let measured = measured(vec![]);
+    let MachineSpec { costs, noise, .. } = spec(&host(2), Some(&measured));
+    assert_eq!(costs.tick + costs.irq_entry + costs.irq_exit + costs.timer_program, Nanos(7000));
+    assert_eq!(noise.irq_off[0].per_second_per_cpu, 800);
+    let without =
+        Measured { interruptions: Interruptions { ticks: None, ..measured.interruptions }, ..measured };
+    assert_eq!(spec(&host(2), Some(&without)).costs.tick, Nanos(1000), "the laptop's");
 }

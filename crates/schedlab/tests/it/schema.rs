@@ -39,6 +39,7 @@ const COMMANDS: &[&[&str]] = &[
     &["reproduce", "000", "--quick"],
     &["reproduce", "crates/schedlab/tests/it/fit.toml", "--fit"],
     &["validate", "guest-6.1/mix-smp2/rr"],
+    &["calibrate", "--name", "here"],
     &["sweep", "demo/kernels.toml", "--folder", concat!(env!("CARGO_TARGET_TMPDIR"), "/schema.sweep")],
     &[
         "tune",

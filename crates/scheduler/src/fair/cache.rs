@@ -71,3 +71,30 @@ pub(crate) fn entered_idle<P: Platform>(me: ThisCpu<'_, P>) {
         cache.has_idle_cores.set(true);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Lab, cpus, level};
+    use crate::{Policy, Topology};
+
+    /// fair-placement 2.8: a core is known to be idle from when the last of its threads becomes idle.
+    #[test]
+    fn the_last_thread_that_becomes_idle_tells_of_its_core() {
+        let topology = Topology::of(4, [level(4, LevelKind::Smt, 2), level(4, LevelKind::Mc, 4)].into());
+        let lab = Lab::on(&topology, "6.1.y", &[]);
+        (0..4).for_each(|cpu| _ = lab.spawn_allowed(Policy::Normal, cpu, cpus(&[cpu])));
+        let cache = shared_cache(lab.cpu(0), CpuId(0));
+        cache.has_idle_cores.set(false);
+        let known_after = |cpu| {
+            lab.block(cpu);
+            cache.has_idle_cores.get()
+        };
+        assert_eq!([1, 3, 2].map(known_after), [false, false, true]);
+        // A wakeup that is on its way to that CPU itself does not count.
+        cache.has_idle_cores.set(false);
+        lab.k.rq(CpuId(2)).wake_list.push(lab.running(0));
+        entered_idle(lab.cpu(2));
+        assert!(cache.has_idle_cores.get());
+    }
+}

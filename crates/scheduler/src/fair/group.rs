@@ -134,6 +134,19 @@ mod tests {
         assert_eq!([at(110), at(117)], [GroupType::HasSpare, GroupType::FullyBusy]);
     }
 
+    /// Who has exactly what the tolerance asks for has neither too little nor some to spare: 128 × 3200 and
+    /// 125 × 5120 are a hundred times what four CPUs have.
+    #[test]
+    fn exactly_the_tolerance_is_neither_too_little_nor_spare() {
+        let at = |nr_running, util, runnable, pct| {
+            Figures { nr_running, weight: 4, capacity: 4096, util, runnable, ..Figures::default() }
+                .group_type(pct)
+        };
+        assert_eq!(at(5, 3200, 0, 128), GroupType::FullyBusy);
+        assert_eq!(at(4, 3200, 0, 128), GroupType::FullyBusy);
+        assert_eq!(at(5, 0, 5120, 125), GroupType::HasSpare);
+    }
+
     #[test]
     fn what_outranks_what() {
         use GroupType::*;

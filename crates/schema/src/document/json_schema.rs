@@ -4,6 +4,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
 
+use crate::calibration::Calibration;
 use crate::comparison::Comparison;
 use crate::recordings::RecordingsComparison;
 use crate::reproduction::Reproduction;
@@ -25,6 +26,7 @@ pub fn all() -> Value {
         root::<Comparison>(&mut generator),
         root::<Reproduction>(&mut generator),
         root::<Validation>(&mut generator),
+        root::<Calibration>(&mut generator),
         root::<SweepResult>(&mut generator),
         root::<TuneResult>(&mut generator),
         root::<SearchResult>(&mut generator),

@@ -1,5 +1,6 @@
 //! One result with every field present, for tests of what reads results.
 
+pub mod calibration;
 mod comparison;
 mod log;
 pub mod reproduction;

@@ -67,7 +67,12 @@ struct Options {
     run: Option<Nanos>,
     /// Sleep this long after each job, in place of until the next period; microseconds without a unit.
     /// Responses are from the end of that sleep on, and there are no deadlines.
-    #[arg(long, value_name = "TIME", value_parser = micros_above_zero, conflicts_with_all = ["random", "bench"])]
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = micros_above_zero,
+        conflicts_with_all = ["random", "bench"],
+    )]
     sleep: Option<Nanos>,
     /// Each task reads its CPU clock all the time, and a job ends by that: interrupts count, and the kernel
     /// charges each reading (as groups_lab of the recorded runs does).

@@ -49,8 +49,8 @@ impl Sim {
                 tasks.set_activity(p, Activity::Compute { left: left + cold });
                 Next::Execute(Length::Work(left + cold))
             }
-            Activity::ByClock { until } => {
-                let left = until.saturating_sub(self.k.task(p).stats.sum_exec_runtime.get());
+            Activity::ByClock { read, until } => {
+                let left = until.saturating_sub(read);
                 if left > Nanos::ZERO {
                     return Next::Execute(Length::Time(left.min(CLOCK_READING)));
                 }
@@ -137,8 +137,8 @@ impl Sim {
                 }
             }
             Activity::Ready => return self.user.spinlocks.sections_executed(self.caller(me, p), ran),
-            Activity::ByClock { .. } if ran == run.work => {
-                return self.caller(me, p).slowly(Slow::ReadClock);
+            Activity::ByClock { until, .. } if ran == run.work => {
+                return self.caller(me, p).slowly(Slow::ReadClock { until });
             }
             Activity::ByClock { .. } | Activity::SpinUntil(_) | Activity::SpinOnOwner(_) => {}
         }

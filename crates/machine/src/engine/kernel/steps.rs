@@ -222,10 +222,13 @@ impl Sim {
             Slow::SetSlice { runtime } => sched_setattr_runtime(me, p, runtime).await,
             Slow::SetClamps(request) => sched_calls::set_clamps(call, request).await,
             Slow::ByClock(length) => {
-                let until = task_sched_runtime(me, p).await + length;
-                call.does(Activity::ByClock { until });
+                let read = task_sched_runtime(me, p).await;
+                call.does(Activity::ByClock { read, until: read + length });
             }
-            Slow::ReadClock => _ = task_sched_runtime(me, p).await,
+            Slow::ReadClock { until } => {
+                let read = task_sched_runtime(me, p).await;
+                call.does(Activity::ByClock { read, until });
+            }
             Slow::SetAffinity { target, cpus } => sched_calls::set_affinity(call, target, *cpus).await,
             Slow::SoftirqRound => self.softirq(me).await,
             Slow::SoftirqLock(lock) => self.softirq_lock(call, lock_slow(me, p, lock).await).await,

@@ -13,8 +13,8 @@ pub(crate) enum Activity {
     Ready,
     /// Executing in user mode.
     Compute { left: Nanos },
-    /// Executing in user mode until its CPU clock shows this.
-    ByClock { until: Nanos },
+    /// Executing in user mode until its CPU clock shows `until`; it has shown `read`.
+    ByClock { read: Nanos, until: Nanos },
     /// Executing in the kernel; the system call goes on at the end.
     Kernel { left: Nanos, then: Resume },
     /// Spinning until a time.

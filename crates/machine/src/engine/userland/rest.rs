@@ -103,8 +103,8 @@ pub(crate) enum Slow {
     SetClamps(ClampRequest),
     /// It reads its CPU clock, to execute until that has advanced by so much.
     ByClock(Nanos),
-    /// It reads its CPU clock again.
-    ReadClock,
+    /// It reads its CPU clock again, until that shows so much.
+    ReadClock { until: Nanos },
     /// A task gets other allowed CPUs.
     SetAffinity { target: TaskId, cpus: Box<CpuMask> },
     /// A thread serves a round of soft interrupts in which nobody preempts it.

@@ -24,8 +24,8 @@ pub(in crate::fair) fn sched_slice<P: Platform>(rq: &RqGuard<'_, P>, task: &Task
         n += 1;
         load += se.weight.get();
     }
-    // With BASE_SLICE came that the period is that of all tasks of the CPU (ALT_PERIOD, 5.13).
-    if rq.fair.group != GroupId::ROOT && rq.me.has(Feature::BaseSlice) {
+    // With BASE_SLICE came that the period is that of all tasks of the CPU, at each level (ALT_PERIOD, 5.13).
+    if rq.me.has(Feature::BaseSlice) {
         n = rq.queue(GroupId::ROOT).h_nr_running + u32::from(!task.is_in_queue());
     }
     let share = share_above(rq, proportion(period(rq.me.k, n), se.weight.get(), load));

@@ -105,7 +105,7 @@ pub(super) fn lives<P: Platform>(me: ThisCpu<'_, P>, group: GroupId, cpu: CpuId)
     }
 }
 
-/// Whether nothing is left in the averages of a group's queue, nor in what others know of it.
+/// Whether nothing is left in the averages of a group's queue, nor in what the levels above know of it.
 fn is_faded<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> bool {
     let queue = rq.me.group_queue(group, rq.cpu);
     let entity = EntityId::of_group(group, rq.cpu);
@@ -113,8 +113,8 @@ fn is_faded<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> bool {
         average.load_avg.get() == 0 && average.util_avg.get() == 0 && average.runnable_avg.get() == 0
     };
     let is_empty = rq.queue(group).nr_running == 0 && !rq.me.task(entity.task()).on_rq.get();
-    let is_published = queue.contrib.get() == 0 && !queue.changed.get();
-    is_empty && is_published && is_zero(&queue.average) && is_zero(&rq.me.entity(entity).pelt.average)
+    let is_shown = !queue.changed.get();
+    is_empty && is_shown && is_zero(&queue.average) && is_zero(&rq.me.entity(entity).pelt.average)
 }
 
 /// Brings all averages of a CPU's groups up to date, from the leaves on: what sleeps there, and what has
@@ -124,7 +124,7 @@ pub(in crate::fair) fn update_all<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let mut last = None;
     while let Some(group) = living.after(last) {
         last = Some(group);
-        let changes = pelt::update_queue(rq, group);
+        let changes = pelt::update_queue_of_group(rq, group);
         let queue = rq.me.group_queue(group, rq.cpu);
         // What the rate limit has kept back when the last of it faded is still to be published.
         let is_behind = queue.average.load_avg.get() == 0 && queue.contrib.get() > 0;
@@ -145,4 +145,117 @@ pub(super) fn refresh<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {
     update_entity(rq, entity);
     note_runnable(rq, entity.group());
     update_cfs_group(rq, entity);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fair::GroupParams;
+    use crate::testing::{Lab, TestPlatform};
+    use crate::{Clamps, Nanos, Policy};
+
+    fn lab() -> (Lab, GroupId) {
+        let mut lab = Lab::new(1, "6.1.y", &[]);
+        let (parent, clamps) = (GroupId::ROOT, Clamps::NONE);
+        let params = GroupParams { parent, shares: 1024, idle: false, quota: None, clamps };
+        let group = lab.k.create_group(params);
+        (lab, group)
+    }
+
+    fn is_listed(rq: &RqGuard<'_, TestPlatform>, group: GroupId) -> bool {
+        rq.me.k.rq(rq.cpu).living.after(None) == Some(group)
+    }
+
+    /// B4, leaf list: a queue is listed as long as anything of it is left, and no longer.
+    #[test]
+    fn a_queue_is_forgotten_when_nothing_of_it_is_left() {
+        type Set = fn(&mut RqGuard<'_, TestPlatform>, GroupId, u64);
+        let parts: [(&str, Set); 9] = [
+            ("nothing", |_, _, _| {}),
+            ("load", |rq, g, n| rq.me.group_queue(g, rq.cpu).average.load_avg.set(n)),
+            ("use", |rq, g, n| rq.me.group_queue(g, rq.cpu).average.util_avg.set(n)),
+            ("tasks", |rq, g, n| rq.me.group_queue(g, rq.cpu).average.runnable_avg.set(n)),
+            ("load above", |rq, g, n| above(rq, g).load_avg.set(n)),
+            ("use above", |rq, g, n| above(rq, g).util_avg.set(n)),
+            ("a change", |rq, g, n| rq.me.group_queue(g, rq.cpu).changed.set(n > 0)),
+            ("a task", |rq, g, n| {
+                rq.bring(g);
+                rq.fair.nr_running = n as u32;
+                rq.bring(GroupId::ROOT);
+            }),
+            ("its entity", |rq, g, n| {
+                rq.me.task(EntityId::of_group(g, rq.cpu).task()).on_rq.set(rq, n > 0);
+            }),
+        ];
+        for (what, set) in parts {
+            let (lab, group) = lab();
+            let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
+            lives(rq.me, group, rq.cpu);
+            set(&mut rq, group, 1);
+            update_all(&mut rq);
+            assert_eq!(is_listed(&rq, group), what != "nothing", "{what} is left");
+            set(&mut rq, group, 0);
+            update_all(&mut rq);
+            assert!(!is_listed(&rq, group), "{what} is left no more");
+            lives(rq.me, group, rq.cpu);
+            assert!(is_listed(&rq, group), "something has come again");
+        }
+    }
+
+    fn above<'k>(rq: &RqGuard<'k, TestPlatform>, group: GroupId) -> &'k pelt::Average {
+        &rq.me.entity(EntityId::of_group(group, rq.cpu)).pelt.average
+    }
+
+    /// B4: what sleeps in a group fades in the averages above, and in what the group has of it (B3), whoever
+    /// asks.
+    #[test]
+    fn what_sleeps_in_a_group_fades_at_every_level() {
+        let (lab, group) = lab();
+        let p = crate::fork::new_task(
+            &lab.k,
+            crate::fork::NewTask {
+                pid: crate::Pid(1),
+                policy: Policy::Normal,
+                nice: crate::Nice::default(),
+                cpus_allowed: crate::CpuMask::single(CpuId(0)),
+                kernel_thread: false,
+                group,
+            },
+        );
+        lab.run(crate::fork::wake_up_new_task_on(lab.cpu(0), p, Some(CpuId(0))));
+        lab.settle();
+        lab.advance(Nanos::from_millis(500));
+        lab.tick(0);
+        lab.block(0);
+        let left = |after_ms: u64| {
+            lab.advance(Nanos::from_millis(after_ms));
+            let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
+            rq.update_clock();
+            update_all(&mut rq);
+            let above = above(&rq, group);
+            [above.util_avg.get(), above.load_avg.get(), lab.k.groups.get(group).load_avg.get()]
+        };
+        let near = |is: [u64; 3], right: u64| assert!(is.iter().all(|is| is.abs_diff(right) <= 20), "{is:?}");
+        near(left(0), 1024);
+        near(left(33), 512);
+        near(left(33), 256);
+        assert_eq!(left(1_000), [0; 3]);
+    }
+
+    /// B3: what the limit of publications has kept back is published when nothing is left; before that, only
+    /// where something has been counted.
+    #[test]
+    fn the_last_of_a_load_is_published() {
+        for (load, published) in [(0, 0), (500, 100)] {
+            let (lab, group) = lab();
+            let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
+            let queue = rq.me.group_queue(group, rq.cpu);
+            queue.average.load_avg.set(load);
+            queue.contrib.set(100);
+            lab.k.groups.get(group).load_avg.set(100);
+            lives(rq.me, group, rq.cpu);
+            update_all(&mut rq);
+            assert_eq!((queue.contrib.get(), lab.k.groups.get(group).load_avg.get()), (published, published));
+        }
+    }
 }

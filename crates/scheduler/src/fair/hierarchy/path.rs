@@ -100,7 +100,8 @@ pub(in crate::fair) fn dequeue<P: Platform>(
 fn stays_near<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let (me, group) = (rq.me, rq.fair.group);
     let entity = EntityId::of_group(group, rq.cpu);
-    if me.has(Feature::NextBuddy) && !me.k.groups.get(group).idle && me.task(entity.task()).on_rq.get() {
+    debug_assert!(me.task(entity.task()).on_rq.get(), "who falls asleep has run, so its group competes");
+    if me.has(Feature::NextBuddy) && !me.k.groups.get(group).idle {
         rq.bring(me.k.groups.parent(group));
         rq.fair.buddies.next = Some(entity);
         rq.bring(group);

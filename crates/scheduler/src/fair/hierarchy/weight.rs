@@ -39,11 +39,12 @@ impl Part {
     }
 }
 
-/// The weight of the entity whose group has this queue; `None` while nobody competes there, or the queue
-/// is throttled, which keeps the weight that it has.
+/// The weight of the entity whose group has this queue, in which somebody competes; `None` while the queue is
+/// throttled, which keeps the weight that it has.
 fn calc_group_shares<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> Option<u64> {
     let queued = rq.queue(group).load;
-    if queued == 0 || bandwidth::is_throttled_hierarchy(rq.me.k, group, rq.cpu) {
+    debug_assert!(queued > 0, "an entity whose queue is empty keeps its weight");
+    if bandwidth::is_throttled_hierarchy(rq.me.k, group, rq.cpu) {
         return None;
     }
     let (of, queue) = (rq.me.k.groups.get(group), rq.me.group_queue(group, rq.cpu));
@@ -94,6 +95,10 @@ pub(super) fn publish<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fair::GroupParams;
+    use crate::testing::Lab;
+    use crate::{Clamps, CpuId};
+    use alloc::vec::Vec;
 
     fn weight(load: u64, contrib: u64, sum: u64) -> u64 {
         Part { shares: 1024, load, contrib, sum }.weight()
@@ -110,6 +115,42 @@ mod tests {
         assert_eq!(weight(1024, 1024, 1024), 1024, "... of which the first CPU does not know yet");
         assert_eq!(weight(1024, 0, 3 * 1024), 256, "a hog has just started on the 4th of 4 CPUs");
         assert_eq!(weight(300, 300, 300 + 1024), 232, "blocked load of 300");
+    }
+
+    /// B3: contrib is published if the load differs from it by more than a 64th; from 6.6 on at most once in
+    /// a ms.
+    #[test]
+    fn a_change_is_published_that_is_large_and_the_first_of_its_millisecond() {
+        let publishes = |profile: &str, changes: &[(u64, u64)]| -> Vec<u64> {
+            let mut lab = Lab::new(1, profile, &[]);
+            let group = lab.k.create_group(GroupParams {
+                parent: GroupId::ROOT,
+                shares: 1024,
+                idle: false,
+                quota: None,
+                clamps: Clamps::NONE,
+            });
+            let change = |(at_us, load): &(u64, u64)| {
+                lab.k.platform.now.set(Nanos::from_micros(*at_us));
+                let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
+                rq.update_clock();
+                rq.me.group_queue(group, CpuId(0)).average.load_avg.set(*load);
+                publish(&rq, group);
+                assert_eq!(
+                    rq.me.group_queue(group, CpuId(0)).contrib.get(),
+                    lab.k.groups.get(group).load_avg.get()
+                );
+                lab.k.groups.get(group).load_avg.get()
+            };
+            changes.iter().map(change).collect()
+        };
+        let small = [(5_000, 6400), (7_000, 6500), (9_000, 6501), (11_000, 6400), (13_000, 6398)];
+        for profile in ["6.1.y", "6.18.y"] {
+            assert_eq!(publishes(profile, &small), [6400, 6400, 6501, 6501, 6398], "{profile}");
+        }
+        let quick = [(500, 10), (900, 20), (1_499, 30), (1_500, 40), (2_000, 50), (2_500, 60)];
+        assert_eq!(publishes("6.1.y", &quick), [10, 20, 30, 40, 50, 60]);
+        assert_eq!(publishes("6.18.y", &quick), [10, 10, 10, 40, 40, 60]);
     }
 
     /// Never more than the shares, and never nothing.

@@ -251,6 +251,29 @@ mod tests {
         assert_eq!(state(), [23, 50, 1_076_780]);
     }
 
+    /// 1.3: who has no load is neither runnable nor running.
+    #[test]
+    fn without_load_nothing_is_counted() {
+        let queue = Average::default();
+        queue.update(us(5_000), Activity { load: 0, runnable: 2, running: true }, 1);
+        assert_eq!([queue.load_sum.get(), queue.runnable_sum.get(), queue.util_sum.get()], [0; 3]);
+    }
+
+    /// I3: each sum is at least its average times 46718.
+    #[test]
+    fn both_sums_have_to_suffice() {
+        let suffice = |running, runnable| {
+            let queue = Average::default();
+            queue.util_avg.set(2);
+            queue.runnable_avg.set(3);
+            queue.util_sum.set(running);
+            queue.runnable_sum.set(runnable);
+            queue.sums_suffice()
+        };
+        assert!(suffice(2 * 46_718, 3 * 46_718));
+        assert!(!suffice(2 * 46_718 - 1, 3 * 46_718) && !suffice(2 * 46_718, 3 * 46_718 - 1));
+    }
+
     /// 1.4: what is left of a unit is counted next time, and a clock that goes back counts nothing.
     #[test]
     fn no_time_is_lost_between_units() {

@@ -109,9 +109,7 @@ pub(super) fn update_blocked<P: Platform>(rq: &RqGuard<'_, P>) {
     for class in [Class::Rt, Class::Deadline] {
         account(rq, class, if class == runs { Activity::RUNNING } else { Activity::NONE });
     }
-    if counts_interrupts(rq) {
-        rq.published.pelt.capacity.used_by_interrupts.update(rq.clock, Activity::NONE, 1);
-    }
+    rq.published.pelt.capacity.used_by_interrupts.update(rq.clock, Activity::NONE, 1);
 }
 
 /// A task of a higher class is charged so much CPU time.
@@ -147,12 +145,6 @@ pub(crate) fn interrupted<P: Platform>(rq: &RqGuard<'_, P>, taken: Nanos) {
         CpuCapacity::Windows => capacity.windows.add(rq.clock, taken),
         CpuCapacity::Ignored => {}
     }
-}
-
-/// Whether anything has ever been counted of interrupts: most kernels do not.
-fn counts_interrupts<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
-    let average = &rq.published.pelt.capacity.used_by_interrupts;
-    average.last_update_time.get() > Nanos::ZERO && rq.me.has(Feature::NontaskCapacity)
 }
 
 /// Computes a CPU's capacity anew (update_cpu_capacity).
@@ -220,31 +212,80 @@ mod tests {
         assert_eq!(capacity_of(lab.cpu(0), CpuId(0)), 1024 - 495 - 495);
     }
 
+    /// So much time passes, of which interrupts take a part at the end; what is left of CPU 0 then.
+    fn left_after(lab: &Lab, ms: u64, of_interrupts: u64) -> u64 {
+        lab.advance(Nanos::from_millis(ms));
+        let taken = &lab.k.platform.interrupt_time;
+        taken.set(taken.get() + Nanos::from_millis(of_interrupts));
+        let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
+        rq.update_clock();
+        update_blocked(&rq);
+        drop(rq);
+        refresh(lab.cpu(0), CpuId(0));
+        capacity_of(lab.cpu(0), CpuId(0))
+    }
+
     /// 1.9: x ns of interrupts lie at the end of the time that a clock update saw. With NONTASK_CAPACITY they
     /// lower the capacity, and fade with the blocked load; without it nothing is counted.
     #[test]
     fn interrupts_lower_the_capacity() {
         let left = |settings: &[&str]| {
             let lab = Lab::new(1, "6.1.y", settings);
-            let passes = |ms: u64, of_interrupts: u64| {
-                lab.advance(Nanos::from_millis(ms));
-                let taken = &lab.k.platform.interrupt_time;
-                taken.set(taken.get() + Nanos::from_millis(of_interrupts));
-                let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
-                rq.update_clock();
-                update_blocked(&rq);
-                drop(rq);
-                refresh(lab.cpu(0), CpuId(0));
-                capacity_of(lab.cpu(0), CpuId(0))
-            };
-            [passes(64, 32), passes(32, 0)]
+            [left_after(&lab, 64, 32), left_after(&lab, 32, 0)]
         };
         let [begun, faded] = left(&[]);
         assert!((begun.abs_diff(1024 - 512) <= 20) && faded.abs_diff(1024 - 256) <= 12, "{begun} {faded}");
         assert_eq!(left(&["NO_NONTASK_CAPACITY"]), [1024; 2]);
+        assert_eq!(left(&["cpu_capacity=ignored"]), [1024; 2]);
         // Windows (8.5): 32 / 564, 32 / 596.
         assert_eq!(left(&["cpu_capacity=windows"]), [1024 - 58, 1024 - 54]);
-        assert_eq!(left(&["cpu_capacity=ignored"]), [1024; 2]);
+    }
+
+    /// 1.8, 1.9: what interrupts took fades with the blocked load, also where NONTASK_CAPACITY was switched
+    /// off meanwhile.
+    #[test]
+    fn what_interrupts_took_fades() {
+        let lab = Lab::new(1, "6.1.y", &[]);
+        assert!(left_after(&lab, 64, 32) < 600);
+        lab.k.config.set("NO_NONTASK_CAPACITY").expect("a feature");
+        assert!(left_after(&lab, 32, 0) > 700);
+        assert_eq!(left_after(&lab, 1_000, 500), 1024, "what comes now does not count");
+    }
+
+    /// 1.8: it fades as long as anything is left of any of the three.
+    #[test]
+    fn capacity_fades_while_anything_is_used() {
+        let fades = |rt, dl, interrupts| {
+            let capacity = Capacity::of(1024);
+            capacity.used_by_rt.util_avg.set(rt);
+            capacity.used_by_dl.util_avg.set(dl);
+            capacity.used_by_interrupts.util_avg.set(interrupts);
+            capacity.fades()
+        };
+        assert!(fades(1, 0, 0) && fades(0, 1, 0) && fades(0, 0, 1) && !fades(0, 0, 0));
+    }
+
+    /// 4.5: balancing knows of which CPUs something is taken, from one refresh to the next.
+    #[test]
+    fn a_cpu_of_which_something_is_taken_is_known() {
+        let lab = Lab::new(2, "6.1.y", &[]);
+        let known = |used| {
+            lab.k.rq(CpuId(1)).published.pelt.capacity.used_by_rt.util_avg.set(used);
+            refresh(lab.cpu(0), CpuId(1));
+            lab.k.fair_root.reduced.borrow().iter().collect::<alloc::vec::Vec<_>>()
+        };
+        assert_eq!([0, 1, 500, 0, 0].map(known), [&[][..], &[CpuId(1)], &[CpuId(1)], &[], &[]]);
+    }
+
+    /// 4.9: with a tolerance of 25 percent, 800 of 1000 are not clearly less.
+    #[test]
+    fn a_cpu_is_reduced_below_the_tolerance() {
+        let reduced = |left| {
+            let lab = Lab::on(&crate::Topology::flat(2).with_capacities([1000, 1024].into()), "6.1.y", &[]);
+            lab.k.rq(CpuId(0)).published.pelt.capacity.left.set(left);
+            is_reduced(lab.cpu(1), CpuId(0), 125)
+        };
+        assert_eq!([800, 799].map(reduced), [false, true]);
     }
 
     /// fair-placement E1, E3, 8.5: a FIFO hog drives a CPU's capacity to 1 in half a second, and gives it

@@ -104,6 +104,20 @@ mod tests {
         assert_eq!(estimate.of_last_activations(), 300);
     }
 
+    /// 1.10: a difference of 10 is a change, one of 9 is none: from the average first, else from the last
+    /// activation. An average that has been reached does not rise.
+    #[test]
+    fn ten_is_a_change() {
+        let after = |enqueued, ewma, util, fast_up| {
+            let estimate = Estimate::default();
+            estimate.store(enqueued, ewma);
+            sleeps(&estimate, util, fast_up)
+        };
+        assert_eq!([after(300, 300, 291, false), after(300, 300, 290, false)], [(300, 300), (290, 297)]);
+        assert_eq!([after(261, 275, 270, true), after(260, 275, 270, true)], [(261, 275), (270, 275)]);
+        assert_eq!([after(295, 300, 300, true), after(295, 300, 301, true)], [(295, 300), (301, 301)]);
+    }
+
     #[test]
     fn small_changes_and_short_activations_are_no_news() {
         let estimate = Estimate::default();

@@ -109,6 +109,8 @@ mod tests {
         assert_eq!(fit(100, 600, 1024, 1024), Fit::Yes);
         assert_eq!(fit(500, 0, 300, 400), Fit::Yes, "capped");
         assert_eq!(fit(500, 0, 401, 400), Fit::No);
+        assert_eq!(fit(500, 0, 400, 400), Fit::Yes, "what a CPU is worth is a cap");
+        assert_eq!(fit(1000, 0, 300, 1024), Fit::Yes, "capped on the best CPU");
         assert_eq!(fit(1000, 0, 1024, 1024), Fit::No, "no clamp is none that the best CPU is worth");
         assert_eq!(fit(500, 600, 300, 400), Fit::Yes, "the lower one is no higher than the upper one");
     }
@@ -116,5 +118,6 @@ mod tests {
     #[test]
     fn a_twentieth_is_clearly_more() {
         assert_eq!([greater(1024, 972), greater(1024, 973)], [true, false]);
+        assert!(!greater(539, 512), "1024 × 539 = 1078 × 512");
     }
 }

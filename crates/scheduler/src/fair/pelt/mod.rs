@@ -170,21 +170,23 @@ fn averages<'k, P: Platform>(rq: &RqGuard<'k, P>, group: GroupId) -> &'k Average
     rq.me.averages_of(group, rq.cpu).average
 }
 
-/// Counts a group's queue up to its present; whether it changed.
+/// Counts a group's queue up to its present.
 #[inline]
-pub(in crate::fair) fn update_queue<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> bool {
+pub(in crate::fair) fn update_queue<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) {
     if group != GroupId::ROOT {
-        return update_queue_of_group(rq, group);
+        update_queue_of_group(rq, group);
+        return;
     }
     let queue = &rq.published.pelt;
-    let removed = queue.removed.apply(&queue.average).is_some();
+    queue.removed.apply(&queue.average);
     let active = activity_of_queue(rq.queue(GroupId::ROOT));
-    queue.average.update(rq.clock_pelt(), active, 1) || removed
+    queue.average.update(rq.clock_pelt(), active, 1);
 }
 
+/// The same of a group other than the root; whether the queue changed.
 #[cold]
 #[inline(never)]
-fn update_queue_of_group<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> bool {
+pub(in crate::fair) fn update_queue_of_group<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> bool {
     let Averages { average, removed } = rq.me.averages_of(group, rq.cpu);
     let gone = removed.apply(average);
     if let Some(runnable) = gone {

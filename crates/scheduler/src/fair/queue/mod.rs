@@ -305,8 +305,7 @@ pub(crate) fn check_preempt_wakeup<P: Platform>(rq: &mut RqGuard<'_, P>, p: Task
 
 /// A runnable task comes or goes; those of SCHED_IDLE and of `cpu.idle` groups are counted.
 fn count_idle_policy<P: Platform>(rq: &RqGuard<'_, P>, task: &Task, change: i32) {
-    let group = task.se.group.get();
-    if task.policy.get() == Policy::Idle || group != GroupId::ROOT && rq.me.k.groups.is_idle(group) {
+    if task.policy.get() == Policy::Idle || rq.me.k.groups.is_idle(task.se.group.get()) {
         let nr = &rq.published.nr_idle_policy;
         nr.set(rq, nr.get().wrapping_add_signed(change));
     }

@@ -8,9 +8,7 @@ use crate::{Clamps, GroupId, fair};
 /// A machine of so many CPUs with one group, and a hog of it on each CPU.
 pub(in crate::fair) fn hogs(cpus: u16, profile: &str, quota: Option<QuotaParams>) -> (Lab, GroupId) {
     let mut lab = Lab::new(cpus.into(), profile, &["hz=250"]);
-    let params =
-        GroupParams { parent: GroupId::ROOT, shares: 1024, idle: false, quota, clamps: Clamps::NONE };
-    let group = lab.k.create_group(params);
+    let group = lab.group(GroupId::ROOT, quota);
     for cpu in 0..cpus {
         lab.spawn_in(group, cpu);
     }
@@ -23,11 +21,28 @@ pub(in crate::fair) fn limit(quota: u64, period: u64) -> Option<QuotaParams> {
 }
 
 impl Lab {
+    /// A group of 1024 shares.
+    pub(super) fn group(&mut self, parent: GroupId, quota: Option<QuotaParams>) -> GroupId {
+        self.k.create_group(GroupParams { parent, shares: 1024, idle: false, quota, clamps: Clamps::NONE })
+    }
+
     /// A hog of a group on a CPU.
     pub(in crate::fair) fn spawn_in(&self, group: GroupId, cpu: u16) -> TaskId {
+        self.spawn_in_as(Policy::Normal, group, cpu)
+    }
+
+    /// The same under another policy.
+    pub(super) fn spawn_in_as(&self, policy: Policy, group: GroupId, cpu: u16) -> TaskId {
+        let p = self.spawn_in_unsettled(policy, group, cpu);
+        self.settle();
+        p
+    }
+
+    /// The same; nothing is rescheduled yet.
+    pub(super) fn spawn_in_unsettled(&self, policy: Policy, group: GroupId, cpu: u16) -> TaskId {
         let new = NewTask {
             pid: Pid(100 + i32::from(cpu)),
-            policy: Policy::Normal,
+            policy,
             nice: Nice::default(),
             cpus_allowed: CpuMask::single(CpuId(cpu)),
             kernel_thread: false,
@@ -35,7 +50,6 @@ impl Lab {
         };
         let p = new_task(&self.k, new);
         self.run(crate::fork::wake_up_new_task_on(self.cpu(cpu), p, Some(CpuId(cpu))));
-        self.settle();
         p
     }
 
@@ -58,7 +72,7 @@ impl Lab {
     }
 
     /// The same every so many ms.
-    fn ticks_of(&self, ms: u64, n: u32) {
+    pub(super) fn ticks_of(&self, ms: u64, n: u32) {
         for _ in 0..n {
             self.advance(Nanos::from_millis(ms));
             (0..self.k.cpus() as u16).for_each(|cpu| self.tick(cpu));
@@ -133,9 +147,8 @@ fn under_bw_expire_a_rest_ends_with_the_period() {
 #[test]
 fn h_load_is_a_part_of_the_groups_part() {
     let mut lab = Lab::new(1, "6.1.y", &["hz=250"]);
-    let group = |parent| GroupParams { parent, shares: 1024, idle: false, quota: None, clamps: Clamps::NONE };
-    let a = lab.k.create_group(group(GroupId::ROOT));
-    let [a1, a2] = [(), ()].map(|()| lab.k.create_group(group(a)));
+    let a = lab.group(GroupId::ROOT, None);
+    let [a1, a2] = [(), ()].map(|()| lab.group(a, None));
     let hogs: Vec<TaskId> = (0..4).map(|_| lab.spawn_in(a1, 0)).collect();
     lab.ticks(400);
     let load = |p| fair::pelt::task_load(lab.cpu(0), p);
@@ -197,8 +210,8 @@ fn siblings_decide_about_preemption() {
     assert!(!asked(false), "a new task waits for the end of a group's request");
 }
 
-/// B7, rule 1: who reads its CPU clock is charged in the queue that it is in, and in none above. A limit there
-/// stops it at once, one above at the next tick.
+/// B7, rule 1: who reads its CPU clock is charged in the queue that it is in, and in none above. A limit
+/// there stops it at once, one above at the next tick.
 #[test]
 fn a_reading_of_the_clock_charges_the_own_queue_alone() {
     let stops = |above: Option<QuotaParams>, own: Option<QuotaParams>| {

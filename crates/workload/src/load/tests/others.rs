@@ -207,8 +207,8 @@ fn refusals() {
     }
 }
 
-/// `--cpu-clock`: a job ends by the clock that it reads; `--sleep`: the next one follows after a sleep, from the
-/// end of which its response is measured, and nothing is missed but the deadline of a deadline task.
+/// `--cpu-clock`: a job ends by the clock that it reads; `--sleep`: the next one follows after a sleep, from
+/// the end of which its response is measured, and nothing is missed but the deadline of a deadline task.
 #[test]
 fn jobs_end_by_the_cpu_clock_and_follow_a_sleep() {
     let steps = |load: &str| build(load, 1).task(0).steps(4).join(" ");

@@ -19,9 +19,9 @@ fn pool_in_front<'k, P: Platform>(rq: &RqGuard<'k, P>) -> Option<&'k Pool> {
     if rq.fair.group == GroupId::ROOT { None } else { rq.me.k.groups.get(rq.fair.group).pool.as_ref() }
 }
 
-/// Whether the queue in front is frozen.
+/// Whether the queue in front, a group's, is frozen.
 pub(in crate::fair) fn front_is_frozen<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
-    pool_in_front(rq).is_some() && bandwidth_in_front(rq).is_frozen()
+    bandwidth_in_front(rq).is_frozen()
 }
 
 /// What stops when a queue is throttled now.
@@ -106,7 +106,7 @@ pub(in crate::fair) fn stops_at_enqueue<P: Platform>(rq: &mut RqGuard<'_, P>) ->
         return false;
     }
     let own = bandwidth_in_front(rq);
-    if !own.is_throttled() && rq.fair.nr_running == 1 && rq.fair.curr.is_none() {
+    if rq.fair.nr_running == 1 && rq.fair.curr.is_none() {
         account(rq, Nanos::ZERO);
         if own.remaining.get() <= 0 && !own.is_throttled() {
             throttle(rq, BwThrottle::Entity);

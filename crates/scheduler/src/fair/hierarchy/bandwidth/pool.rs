@@ -254,6 +254,22 @@ mod tests {
         assert_eq!((counts.nr_bursts, counts.burst_time), (2, Nanos::from_millis(40)));
     }
 
+    /// Rule 2: a queue stands still as a whole since the moment at which it was throttled, and only in entity
+    /// mode.
+    #[test]
+    fn a_queue_is_frozen_since_it_was_throttled() {
+        let (then, later) = (Nanos::from_millis(3), Nanos::from_millis(4));
+        let since = |unit| {
+            let queue = QueueBandwidth::default();
+            queue.unit.set(unit);
+            queue.stops_since.set(Some(then));
+            [then, later].map(|at| queue.is_frozen_since(at))
+        };
+        assert_eq!(since(Some(BwThrottle::Entity)), [true, false]);
+        assert_eq!(since(Some(BwThrottle::Task)), [false; 2]);
+        assert_eq!(since(None), [false; 2]);
+    }
+
     #[test]
     fn without_burst_nothing_is_saved() {
         let pool = pool(30, 0);

@@ -73,7 +73,7 @@ pub(in crate::fair) fn now_of<P: Platform>(me: ThisCpu<'_, P>, group: GroupId, c
 pub(in crate::fair) fn comes<P: Platform>(rq: &mut RqGuard<'_, P>) {
     if rq.fair.group != GroupId::ROOT {
         let own = &rq.me.group_queue(rq.fair.group, rq.cpu).bandwidth;
-        if own.is_below_throttled() && !own.is_hidden() {
+        if !own.is_hidden() {
             own.start_clock(rq.clock_pelt());
         }
     }
@@ -164,7 +164,7 @@ fn show<P: Platform>(rq: &mut RqGuard<'_, P>, tasks: &Tasks) {
 fn tasks_below<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> Tasks {
     let (me, groups) = (rq.me, &rq.me.k.groups);
     let mut found = Tasks::default();
-    // Below other frozen queues there are none.
+    // Below other frozen queues there are none, nor beside this one.
     let open_to = |mut other: GroupId| loop {
         if other == group {
             return true;
@@ -178,7 +178,7 @@ fn tasks_below<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> Tasks {
     let queued = core::iter::successors(newest, |p: &TaskId| TaskList::older(&me.k.tasks, *p));
     for task in queued.map(|p| me.task(p)) {
         let own = task.se.group.get();
-        if own == GroupId::ROOT || !open_to(own) {
+        if !open_to(own) {
             continue;
         }
         found.all += 1;

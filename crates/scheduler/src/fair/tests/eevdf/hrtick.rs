@@ -69,6 +69,60 @@ fn the_timer_is_set_for_who_competes() {
     assert_eq!(lab.hrtick_at(0), None, "alone again");
 }
 
+/// The second task sets it, if a fair one runs: not the third, nor where a real-time task runs. Whose turn is
+/// over has none, and makes room.
+#[test]
+fn only_the_second_task_sets_the_timer() {
+    let lab = Lab::new(1, "7.1", &["HRTICK"]);
+    let first = lab.spawn(Policy::Normal, 0);
+    let comes = |at_us| {
+        lab.k.platform.now.set(Nanos::from_micros(at_us));
+        lab.spawn_unsettled(Policy::Normal, 0, 0, crate::CpuMask::ALL);
+        lab.hrtick_at(0)
+    };
+    let set = comes(100);
+    assert!(set.is_some());
+    lab.k.task(first).se.eevdf.deadline.set(lab.deadline(first).wrapping_add(1_000_000));
+    assert_eq!(comes(200), set);
+
+    let lab = Lab::new(1, "7.1", &["HRTICK"]);
+    lab.spawn(crate::testing::fifo(1), 0);
+    for _ in 0..2 {
+        lab.spawn_unsettled(Policy::Normal, 0, 0, crate::CpuMask::ALL);
+        assert_eq!(lab.hrtick_at(0), None, "a real-time task runs");
+        assert!(!lab.k.rq(CpuId(0)).published.is_asked());
+    }
+
+    let over = |ran_us| {
+        let lab = Lab::new(1, "7.1", &["HRTICK", "hrtick_for=slice", "base_slice_ns=700000"]);
+        lab.spawn(Policy::Normal, 0);
+        lab.advance(Nanos::from_micros(ran_us));
+        lab.spawn_unsettled(Policy::Normal, 0, 0, crate::CpuMask::ALL);
+        (lab.hrtick_at(0), lab.k.rq(CpuId(0)).published.is_asked())
+    };
+    assert_eq!(over(690).0, Some(Nanos::from_micros(700)));
+    assert_eq!(over(700), (None, true));
+}
+
+/// A timer that fires for a task that is alone by then asks nobody.
+#[test]
+fn who_is_alone_is_not_asked_to_make_room() {
+    let asks = |leaves: bool| {
+        let lab = Lab::new(2, "7.1", &["HRTICK"]);
+        let spawn = |cpu| lab.spawn_allowed(Policy::Normal, cpu, crate::testing::cpus(&[cpu]));
+        let second = [spawn(0), spawn(0)][1];
+        spawn(1);
+        let at = lab.hrtick_at(0).expect("there are two");
+        if leaves {
+            lab.run(crate::affinity::set_cpus_allowed(lab.cpu(0), second, crate::testing::cpus(&[1])));
+        }
+        lab.k.platform.now.set(at);
+        lab.fire_hrtick(0);
+        lab.k.rq(CpuId(0)).published.is_asked()
+    };
+    assert_eq!([false, true].map(asks), [true, false]);
+}
+
 /// X14: what is left of a request in virtual time, in real time by the weight.
 #[test]
 fn x14_the_timer_is_set_for_the_end_of_the_request() {

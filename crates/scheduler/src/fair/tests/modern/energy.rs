@@ -117,6 +117,45 @@ fn without_any_of_its_conditions_nobody_asks() {
     }
 }
 
+/// Without an energy model, governor, averages or several kinds of CPUs nothing is placed by energy.
+#[test]
+fn placement_by_energy_needs_all_of_its_conditions() {
+    assert!(lab(&[]).k.places_by_energy());
+    for setting in
+        ["energy_aware=off", "governor=performance", "load_tracking=weights", "unequal_cpus=ignored"]
+    {
+        assert!(!lab(&[setting]).k.places_by_energy(), "{setting}");
+    }
+    let without_model = Topology::flat(4).with_capacities([446, 446, 1024, 1024].into());
+    assert!(!modern(&without_model, &["governor=schedutil"]).k.places_by_energy());
+}
+
+/// C1, C4: a CPU is overutilised as soon as a woken task is too much for it, or at a tick; a new task is not
+/// known yet. Where nothing is placed by energy nobody notes that.
+#[test]
+fn a_woken_task_may_be_too_much_for_a_cpu() {
+    let noted = |settings: &[&str], new: bool| {
+        let lab = lab(settings);
+        let p = sleeper(&lab, 0, 400);
+        lab.k.root_domain(CpuId(0)).overutilised.set(false);
+        if new {
+            lab.spawn_unsettled(Policy::Normal, 0, 0, cpus(&[0]));
+        } else {
+            lab.wake_unsettled(0, p);
+        }
+        lab.k.root_domain(CpuId(0)).overutilised.get()
+    };
+    assert!(noted(&[], false));
+    assert!(!noted(&[], true), "although what sleeps there uses 400");
+    assert!(!noted(&["energy_aware=off"], false));
+    let fits = lab(&[]);
+    let p = sleeper(&fits, 0, 100);
+    fits.wake_unsettled(0, p);
+    assert!(!fits.k.root_domain(CpuId(0)).overutilised.get());
+    let finds = |cpu| crate::fair::finds_what_it_uses(fits.cpu(0), sleeper(&fits, 2, 400), CpuId(cpu));
+    assert_eq!([finds(0), finds(2)], [false, true]);
+}
+
 /// A CPU that has too little for its tasks ends all that, for all, until a balancing finds none.
 #[test]
 fn an_overutilised_cpu_ends_placement_by_energy() {

@@ -1,0 +1,153 @@
+//! Interruptions of a spinning thread: the scheduler's ticks, which lie on a grid in time, and all others.
+
+use super::figure::Figure;
+use super::measure::{Bench, now};
+use scheduler::CpuId;
+use std::io;
+
+/// A stretch in which a spinning thread did not execute.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Gap {
+    /// When it began, ns.
+    pub at_ns: u64,
+    /// How long it was, ns.
+    pub length_ns: u64,
+}
+
+/// What a spinning thread saw.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Interruptions {
+    /// How many a second that are no ticks.
+    pub per_second: u64,
+    /// Mean length of these, ns.
+    pub mean_ns: u64,
+    /// Their lengths; `None` if there were none.
+    pub lengths: Option<Figure>,
+    /// The ticks, where they could be told from the others.
+    pub ticks: Option<Ticks>,
+}
+
+/// Interruptions on a grid in time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ticks {
+    /// How many a second.
+    pub hz: u64,
+    /// Their lengths.
+    pub lengths: Figure,
+}
+
+impl Interruptions {
+    /// Of gaps in the order of time, seen for so long.
+    pub fn of(gaps: &[Gap], watched_ns: u64) -> Interruptions {
+        let grid = Grid::of(gaps, watched_ns);
+        let (ticks, others): (Vec<Gap>, Vec<Gap>) =
+            gaps.iter().partition(|gap| grid.is_some_and(|grid| grid.has(gap)));
+        let lengths = |gaps: &[Gap]| gaps.iter().map(|gap| gap.length_ns).collect::<Vec<u64>>();
+        let count = others.len() as u64;
+        let sum: u64 = lengths(&others).iter().sum();
+        Interruptions {
+            per_second: count * SECOND_NS / watched_ns.max(1),
+            mean_ns: sum.checked_div(count).unwrap_or(0),
+            lengths: Figure::of(lengths(&others)),
+            ticks: grid
+                .zip(Figure::of(lengths(&ticks)))
+                .map(|(grid, lengths)| Ticks { hz: grid.hz, lengths }),
+        }
+    }
+}
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// Where ticks lie.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Grid {
+    hz: u64,
+    /// When they begin, after a multiple of their period, ns.
+    phase_ns: u64,
+}
+
+impl Grid {
+    /// A tick begins within so much of its time: it may have to wait for interrupts to be allowed.
+    const WIDTH_NS: u64 = 40_000;
+
+    /// The grid on which most of the ticks are there that it should have. A finer one would be half empty
+    /// without them, so it comes first.
+    fn of(gaps: &[Gap], watched_ns: u64) -> Option<Grid> {
+        [1000, 300, 250, 100].into_iter().find_map(|hz| {
+            let expected = watched_ns * hz / SECOND_NS;
+            let mut phases: Vec<u64> = gaps.iter().map(|gap| gap.at_ns % (SECOND_NS / hz)).collect();
+            phases.sort_unstable();
+            let within = |from: u64| {
+                let grid = Grid { hz, phase_ns: from };
+                gaps.iter().filter(|gap| grid.has(gap)).count() as u64
+            };
+            // Each gap may be the first within the width; the fullest stretch counts.
+            let best = phases.into_iter().map(|from| (within(from), from)).max_by_key(|(count, _)| *count)?;
+            (expected >= 10 && best.0 * 100 >= expected * 70).then_some(Grid { hz, phase_ns: best.1 })
+        })
+    }
+
+    fn has(&self, gap: &Gap) -> bool {
+        let period = SECOND_NS / self.hz;
+        (gap.at_ns + period - self.phase_ns) % period <= Grid::WIDTH_NS
+    }
+}
+
+impl Bench<'_> {
+    /// Interruptions that a spinning thread sees: ticks, other interrupts, a hypervisor.
+    pub fn interruptions(&self) -> io::Result<Interruptions> {
+        /// Shorter gaps are the loop itself, longer ones are other tasks.
+        const GAPS_NS: std::ops::Range<u64> = 400..100_000;
+        const SPIN_NS: u64 = SECOND_NS;
+        self.pin(CpuId(0))?;
+        let (start, mut gaps, mut lost) = (now(), Vec::new(), 0);
+        let mut last = start;
+        while last < start + SPIN_NS {
+            let time = now();
+            match time - last {
+                length_ns if GAPS_NS.contains(&length_ns) => gaps.push(Gap { at_ns: last, length_ns }),
+                length_ns if length_ns >= GAPS_NS.end => lost += length_ns,
+                _ => {}
+            }
+            last = time;
+        }
+        Ok(Interruptions::of(&gaps, (last - start).saturating_sub(lost).max(1)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ticks of 5 us so many times a second, and 200 others of 1 us, by a generator of remainders.
+    fn seen(hz: u64) -> Vec<Gap> {
+        let ticks = (0..hz).map(|n| Gap {
+            at_ns: 7_777_777_123 + n * (SECOND_NS / hz) + n * 7919 % 15_000,
+            length_ns: 5000,
+        });
+        let others =
+            (1..=200u64).map(|n| Gap { at_ns: 7_777_000_000 + n * 618_033_989 % SECOND_NS, length_ns: 1000 });
+        ticks.chain(others).collect()
+    }
+
+    #[test]
+    fn ticks_are_told_from_other_interruptions_at_every_rate() {
+        for hz in [100, 250, 300, 1000] {
+            let seen = Interruptions::of(&seen(hz), SECOND_NS);
+            let ticks = seen.ticks.expect("they are on a grid");
+            assert_eq!((ticks.hz, ticks.lengths.median_ns), (hz, 5000));
+            // What falls on a tick by chance is taken for one.
+            let by_chance = 200 * hz * Grid::WIDTH_NS / SECOND_NS + 8;
+            assert!((200 - by_chance..=200).contains(&seen.per_second), "{hz}: {}", seen.per_second);
+            assert_eq!(seen.mean_ns, 1000);
+        }
+    }
+
+    #[test]
+    fn where_nothing_is_on_a_grid_there_are_no_ticks() {
+        let others: Vec<Gap> = seen(100).split_off(100);
+        let seen = Interruptions::of(&others, SECOND_NS);
+        assert_eq!((seen.ticks, seen.per_second, seen.mean_ns), (None, 200, 1000));
+        assert!(Interruptions::of(&[], SECOND_NS).lengths.is_none());
+    }
+}
