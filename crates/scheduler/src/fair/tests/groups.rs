@@ -8,8 +8,14 @@ use crate::{Clamps, GroupId, fair};
 /// A machine of so many CPUs with one group, and a hog of it on each CPU.
 pub(super) fn hogs(cpus: u16, profile: &str, quota: Option<QuotaParams>) -> (Lab, GroupId) {
     let mut lab = Lab::new(cpus.into(), profile, &["hz=250"]);
-    let params =
-        GroupParams { parent: GroupId::ROOT, shares: 1024, idle: false, quota, clamps: Clamps::NONE };
+    let params = GroupParams {
+        parent: GroupId::ROOT,
+        shares: 1024,
+        idle: false,
+        quota,
+        clamps: Clamps::NONE,
+        rt: None,
+    };
     let group = lab.k.create_group(params);
     for cpu in 0..cpus {
         lab.spawn_in(group, cpu);
@@ -133,7 +139,14 @@ fn under_bw_expire_a_rest_ends_with_the_period() {
 #[test]
 fn h_load_is_a_part_of_the_groups_part() {
     let mut lab = Lab::new(1, "6.1.y", &["hz=250"]);
-    let group = |parent| GroupParams { parent, shares: 1024, idle: false, quota: None, clamps: Clamps::NONE };
+    let group = |parent| GroupParams {
+        parent,
+        shares: 1024,
+        idle: false,
+        quota: None,
+        clamps: Clamps::NONE,
+        rt: None,
+    };
     let a = lab.k.create_group(group(GroupId::ROOT));
     let [a1, a2] = [(), ()].map(|()| lab.k.create_group(group(a)));
     let hogs: Vec<TaskId> = (0..4).map(|_| lab.spawn_in(a1, 0)).collect();
@@ -184,8 +197,14 @@ fn a_group_of_hogs_weighs_its_shares() {
 fn siblings_decide_about_preemption() {
     let asked = |idle: bool| {
         let mut lab = Lab::new(1, "6.18.y", &["hz=250"]);
-        let params =
-            GroupParams { parent: GroupId::ROOT, shares: 1024, idle, quota: None, clamps: Clamps::NONE };
+        let params = GroupParams {
+            parent: GroupId::ROOT,
+            shares: 1024,
+            idle,
+            quota: None,
+            clamps: Clamps::NONE,
+            rt: None,
+        };
         let g = lab.k.create_group(params);
         lab.spawn_in(g, 0);
         let waker = lab.spawn(Policy::Normal, 0);
@@ -209,6 +228,7 @@ fn a_reading_of_the_clock_charges_the_own_queue_alone() {
             idle: false,
             quota: above,
             clamps: Clamps::NONE,
+            rt: None,
         };
         let parent = lab.k.create_group(params);
         let group = lab.k.create_group(GroupParams { parent, quota: own, ..params });
