@@ -89,7 +89,8 @@ class GroupText(Record):
     settings: list[str] | None
     """What is written into the files of its cgroup, one after the other, microseconds as there:
     `cpu.max:200000/100000`, `cpu.max.burst:50000`, `cpu.weight:300`, `cpu.weight.nice:-5`, `cpu.shares:2048`,
-    `cpu.idle:1`; `cpuset.cpus:2-3`, `cpuset.cpus.partition:isolated`."""
+    `cpu.idle:1`; `cpu.rt_runtime_us:100000`, `cpu.rt_period_us:1000000`; `cpuset.cpus:2-3`,
+    `cpuset.cpus.partition:isolated`."""
 
 
 class MachineText(Record):
@@ -276,6 +277,17 @@ class GroupLimit(Record):
     """CPU time in each period, of all CPUs together, nanoseconds."""
 
 
+class RtGroupLimit(Record):
+    """A limit of real-time tasks."""
+
+    __slots__ = ()
+    _optional = frozenset(['runtime_ns'])
+    period_ns: int
+    """`cpu.rt_period_us`: how often it is given; nanoseconds."""
+    runtime_ns: int | None
+    """`cpu.rt_runtime_us`: CPU time of each CPU in each period, nanoseconds; absent: all of it (-1)."""
+
+
 class GroupStat(Record):
     """`cpu.stat` of a group, of the whole run, with the names that it has there; times in nanoseconds. What a limit
     does is 0 without one."""
@@ -287,27 +299,35 @@ class GroupStat(Record):
     """Periods in which it used more than its quota."""
     nr_periods: int
     """Periods of its limit that passed while anybody in it ran or waited."""
+    nr_rt_throttled: int
+    """How often its real-time tasks had used up their time on a CPU (no kernel counts it)."""
     nr_throttled: int
     """Periods in which it was throttled."""
+    rt_throttled_ns: int
+    """How long they were throttled, summed over CPUs."""
     share_permille: int
     """Its part of what the group above it used, of a group at the top, of what all tasks of the loads used; in
     thousandths."""
     throttled_ns: int
     """How long its queues were throttled, summed over CPUs (`throttled_usec`)."""
     usage_ns: int
-    """CPU time of its tasks and of the groups below it (`usage_usec`)."""
+    """CPU time of its tasks and of the groups below it (`usage_usec`); of its real-time tasks only where these have
+    groups."""
 
 
 class GroupResult(Record):
     """What a task group came to."""
 
     __slots__ = ()
-    _inner = {'max': 'GroupLimit', 'stat': 'GroupStat'}
-    _optional = frozenset(['max', 'weight'])
+    _inner = {'max': 'GroupLimit', 'rt': 'RtGroupLimit', 'stat': 'GroupStat'}
+    _optional = frozenset(['max', 'rt', 'weight'])
     max: GroupLimit | None
     """`cpu.max`; absent without a limit."""
     name: str
     """Its path below the root."""
+    rt: RtGroupLimit | None
+    """What its real-time tasks may use of each CPU; absent where the kernel has no groups of these
+    (RT_GROUP_SCHED), and of sessions."""
     stat: GroupStat
     """What it used, and what its limit did."""
     weight: int | None
@@ -1406,7 +1426,8 @@ class InspectGroup(Record):
     """A task group of a trace."""
 
     __slots__ = ()
-    _inner = {'max': 'GroupLimit'}
+    _inner = {'max': 'GroupLimit', 'rt': 'RtGroupLimit'}
+    _optional = frozenset(['rt'])
     idle: bool
     """Whether it is a `cpu.idle` group."""
     max: GroupLimit
@@ -1415,6 +1436,8 @@ class InspectGroup(Record):
     """Its path below the root; `autogroup-7` is a session."""
     processes: int
     """Processes that were in it, not in a group below."""
+    rt: RtGroupLimit | None
+    """What its real-time tasks might use (`cpu.rt_runtime_us`, `cpu.rt_period_us`); absent: nothing."""
     weight: int
     """Its weight, as `cpu.weight` counts it, if it is not the usual 100; `null` also of a `cpu.idle` group."""
 
@@ -2030,6 +2053,7 @@ KINDS["ExperimentText"] = ExperimentText
 KINDS["CpuFrequency"] = CpuFrequency
 KINDS["FrequencyResult"] = FrequencyResult
 KINDS["GroupLimit"] = GroupLimit
+KINDS["RtGroupLimit"] = RtGroupLimit
 KINDS["GroupStat"] = GroupStat
 KINDS["GroupResult"] = GroupResult
 KINDS["Kernel"] = Kernel

@@ -197,7 +197,7 @@ impl Experiment {
             return Err(Error::NoLoad);
         }
         let config = self.config()?;
-        self.groups.check(self.kernel.named())?;
+        self.groups.check(self.kernel.named(), config.rules.rt_throttle.get())?;
         self.check_machine_has()?;
         let kernel = self.kernel.describe(&config, self.machine.spec().cpus());
         let mut setup = Setup::new(self.machine.spec().cpus());
@@ -207,7 +207,7 @@ impl Experiment {
             load.build(&mut setup, &members, session)
         };
         let built: Vec<BuiltLoad> = self.loads.iter().enumerate().map(build).collect::<Result<_, _>>()?;
-        let left_out = groups::fit(&mut setup, self.kernel.named())?;
+        let left_out = groups::fit(&mut setup, self.kernel.named(), config.rules.rt_throttle.get())?;
         if let Some(recorded) = self.loads.iter().find_map(LoadSpec::recorded_paths) {
             // On another machine latencies still count from where they did.
             let none = || WakePaths::new(recorded.counted_from);

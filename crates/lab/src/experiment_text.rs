@@ -54,9 +54,9 @@ impl Experiment {
             Some(recorded) => KernelConfig::of_text(text)?.with_named(recorded),
             None => KernelConfig::of_text(text)?,
         };
-        kernel.at_start()?;
+        let config = kernel.at_start()?;
         let groups = Groups::of_text(text)?;
-        groups.check(kernel.named())?;
+        groups.check(kernel.named(), config.rules.rt_throttle.get())?;
         let machine = NamedMachine::open(&text.machine, &loads, files)?;
         for (load, LoadText { file, .. }) in loads.iter_mut().zip(&text.loads) {
             if let Some(origin) = file.as_ref().and_then(|file| file.recorded_on.as_ref()) {

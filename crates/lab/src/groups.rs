@@ -3,10 +3,14 @@
 use crate::error::Error;
 use crate::kernel::{NamedKernel, Release};
 use machine::{
-    GroupOutcome, GroupSpec, PartitionKind, PartitionOutcome, QuotaSpec, Setup, TaskOrigin, TaskOutcome,
+    GroupOutcome, GroupSpec, PartitionKind, PartitionOutcome, QuotaSpec, RtLimitSpec, Setup, TaskOrigin,
+    TaskOutcome,
 };
+use scheduler::registry::RtThrottle;
 use scheduler::{CpuMask, GroupId, Nanos};
-use schema::{ExperimentText, GroupLimit, GroupResult, GroupStat, GroupText, MemberText, PartitionResult};
+use schema::{
+    ExperimentText, GroupLimit, GroupResult, GroupStat, GroupText, MemberText, PartitionResult, RtGroupLimit,
+};
 use suggest::suggest;
 use workload::groups::{Group, Member, Members, group_at, weight_of_shares};
 use workload::replay::TaskSelector;
@@ -201,7 +205,7 @@ impl Groups {
     ///
     /// # Errors
     /// What it is, and since when there is such a thing.
-    pub(crate) fn check(&self, kernel: &NamedKernel) -> Result<(), Error> {
+    pub(crate) fn check(&self, kernel: &NamedKernel, throttle: RtThrottle) -> Result<(), Error> {
         let release = kernel.nearest_release();
         let any = |has: fn(&Group) -> bool| self.described.iter().find(|group| has(group)).map(Group::path);
         let first = self.described.first().map(Group::path);
@@ -221,7 +225,10 @@ impl Groups {
                 return Err(Error::Group { group: group.to_owned(), problem });
             }
         }
-        Ok(())
+        match any(|group| group.settings().has_rt_limit()).filter(|_| throttle != RtThrottle::Groups) {
+            Some(group) => Err(Error::Group { group: group.to_owned(), problem: no_rt_groups(kernel) }),
+            None => Ok(()),
+        }
     }
 
     /// Makes them on a machine, before its tasks.
@@ -241,7 +248,9 @@ impl Groups {
 
     /// The group of a load's session, if each has one: numbers count from 1.
     pub(crate) fn session(&self, setup: &mut Setup, number: usize) -> Option<GroupId> {
-        self.autogroup.then(|| group_at(setup, &format!("autogroup-{number}"), &[]))
+        let name = format!("autogroup-{number}");
+        let session = |setup: &mut Setup| setup.group(GroupSpec { rt: None, ..GroupSpec::new(&name) });
+        self.autogroup.then(|| setup.find_group(&name).unwrap_or_else(|| session(setup)))
     }
 
     /// Makes sure that each rule has met somebody.
@@ -261,7 +270,11 @@ impl Groups {
 ///
 /// # Errors
 /// It has no groups at all.
-pub(crate) fn fit(setup: &mut Setup, kernel: &NamedKernel) -> Result<Vec<String>, Error> {
+pub(crate) fn fit(
+    setup: &mut Setup,
+    kernel: &NamedKernel,
+    throttle: RtThrottle,
+) -> Result<Vec<String>, Error> {
     let release = kernel.nearest_release();
     if let Some(group) = setup.groups().first().filter(|_| release < FIRST_GROUPS) {
         let problem = format!(
@@ -273,6 +286,15 @@ pub(crate) fn fit(setup: &mut Setup, kernel: &NamedKernel) -> Result<Vec<String>
     }
     let mut left_out = Vec::new();
     setup.change_groups(|group| {
+        let has_rt = group.rt.is_some_and(|rt| rt != RtLimitSpec::default());
+        if has_rt && throttle != RtThrottle::Groups {
+            left_out.push(format!(
+                "the recorded cpu.rt_runtime_us of group {} is left out: {}",
+                group.name,
+                no_rt_groups(kernel)
+            ));
+            group.rt = Some(RtLimitSpec::default());
+        }
         let mut lacks = |what: &str, since: Release| {
             let GroupSpec { name, .. } = group;
             left_out.push(format!(
@@ -321,6 +343,15 @@ pub(crate) fn partitions(parts: &[PartitionOutcome], groups: &[GroupOutcome]) ->
     parts.iter().map(part).collect()
 }
 
+/// Why a kernel takes no cpu.rt_runtime_us.
+fn no_rt_groups(kernel: &NamedKernel) -> String {
+    format!(
+        "{} has no cpu.rt_runtime_us: it is built without RT_GROUP_SCHED; set rt_throttle=groups for one \
+         that has it",
+        kernel.asked
+    )
+}
+
 fn is_partition(group: &Group) -> bool {
     group.settings().partition() != PartitionKind::Member
 }
@@ -340,6 +371,10 @@ fn result(group: &GroupOutcome, of_all: Nanos) -> GroupResult {
             period_ns: quota.period.0,
             burst_ns: quota.burst.0,
         }),
+        rt: group.rt.map(|rt| RtGroupLimit {
+            runtime_ns: rt.limit.runtime.map(|runtime| runtime.0),
+            period_ns: rt.limit.period.0,
+        }),
         stat: GroupStat {
             usage_ns: group.usage.0,
             share_permille: permille(group.usage, of_all),
@@ -348,6 +383,8 @@ fn result(group: &GroupOutcome, of_all: Nanos) -> GroupResult {
             throttled_ns: limit.throttled.0,
             nr_bursts: limit.nr_bursts,
             burst_ns: limit.burst.0,
+            nr_rt_throttled: group.rt.map_or(0, |rt| rt.nr_throttled),
+            rt_throttled_ns: group.rt.map_or(0, |rt| rt.throttled.0),
         },
     }
 }
@@ -429,7 +466,7 @@ mod tests {
         let said = |kernel: &str, word: &str| {
             let kernel = NamedKernel::find(kernel).expect("a kernel");
             let groups = Groups::of_text(&text(&[word], &[])).expect("legal");
-            groups.check(&kernel).err().map_or(String::new(), |error| error.to_string())
+            groups.check(&kernel, RtThrottle::Root).err().map_or(String::new(), |error| error.to_string())
         };
         assert_eq!(
             said("2.6.36", "web=cpu.max:20000"),
@@ -451,8 +488,27 @@ mod tests {
             assert_eq!(said(kernel, word), "", "{kernel} {word}");
         }
         let autogroup = Groups { autogroup: true, ..Groups::default() };
-        let at = |kernel| autogroup.check(&NamedKernel::find(kernel).expect("a kernel")).is_ok();
+        let at =
+            |kernel| autogroup.check(&NamedKernel::find(kernel).expect("a kernel"), RtThrottle::Root).is_ok();
         assert!(at("2.6.38") && !at("2.6.37"));
+    }
+
+    /// deadline-groups B9: as most kernels are built.
+    #[test]
+    fn a_kernel_without_groups_of_real_time_tasks_takes_no_limit_of_theirs() {
+        let text = text(&["a=cpu.rt_runtime_us:100000"], &[]);
+        let groups = Groups::of_text(&text).expect("legal");
+        let kernel = NamedKernel::find("debian12").expect("a kernel");
+        let refused = groups.check(&kernel, RtThrottle::Root).expect_err("no such file").to_string();
+        assert!(refused.contains("debian12 has no cpu.rt_runtime_us: it is built without RT_GROUP_SCHED"));
+        assert!(groups.check(&kernel, RtThrottle::Groups).is_ok());
+        let rt = RtLimitSpec { runtime: Some(Nanos::from_millis(100)), period: None };
+        for (throttle, stays) in [(RtThrottle::Off, false), (RtThrottle::Groups, true)] {
+            let mut setup = Setup::new(1);
+            setup.group(GroupSpec { rt: Some(rt), ..GroupSpec::new("a") });
+            let said = fit(&mut setup, &kernel, throttle).expect("it has groups");
+            assert_eq!((setup.groups()[0].rt == Some(rt), said.is_empty()), (stays, stays));
+        }
     }
 
     #[test]
@@ -463,7 +519,7 @@ mod tests {
             let limits = Some(QuotaSpec { quota, period, burst });
             setup.group(GroupSpec { quota: limits, ..GroupSpec::new("web") });
             setup.group(GroupSpec { idle: true, ..GroupSpec::new("batch") });
-            let said = fit(&mut setup, &NamedKernel::find(kernel).expect("a kernel"));
+            let said = fit(&mut setup, &NamedKernel::find(kernel).expect("a kernel"), RtThrottle::Root);
             let groups: Vec<_> = setup.groups().iter().map(|group| (group.quota, group.idle)).collect();
             (said.map_err(|error| error.to_string()), groups)
         };
@@ -487,6 +543,7 @@ mod tests {
             spec: GroupSpec { parent: GroupId(parent), ..GroupSpec::new(name) },
             usage: Nanos::from_millis(usage_ms),
             quota: None,
+            rt: None,
         };
         let mut groups = [outcome("A", 0, 500), outcome("A/1", 1, 125), outcome("A/2", 1, 375)];
         groups[0].quota = Some(QuotaOutcome { nr_periods: 10, ..QuotaOutcome::default() });

@@ -8,7 +8,7 @@ use report::numbers::{exact_duration, moment};
 use scheduler::Nanos;
 use schema::{
     GroupLimit, InspectCommand, InspectCpu, InspectDurations, InspectGap, InspectGroup, InspectLatency,
-    InspectNote, InspectResult, InspectTask,
+    InspectNote, InspectResult, InspectTask, RtGroupLimit,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{CgroupCpu, CpuQuota, DelaysFrom, Host, NoteKind, Pid, RuntimeSource, SchedLatency, Trace};
@@ -174,7 +174,7 @@ fn groups(host: &Host) -> Vec<InspectGroup> {
         *processes.entry(path).or_insert(0) += 1;
     }
     let of = |(path, processes): (String, u64)| {
-        let CgroupCpu { quota, weight, shares, burst_us, idle } =
+        let CgroupCpu { quota, weight, shares, burst_us, idle, rt } =
             host.cgroups.get(&path).copied().unwrap_or_default();
         let ns = |us: u64| us * 1_000;
         InspectGroup {
@@ -186,6 +186,10 @@ fn groups(host: &Host) -> Vec<InspectGroup> {
                 quota_ns: ns(quota_us),
                 period_ns: ns(period_us),
                 burst_ns: ns(burst_us.unwrap_or(0)),
+            }),
+            rt: rt.map(|rt| RtGroupLimit {
+                runtime_ns: u64::try_from(rt.runtime_us).ok().map(ns),
+                period_ns: ns(rt.period_us),
             }),
         }
     };

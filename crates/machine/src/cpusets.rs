@@ -66,7 +66,7 @@ pub(crate) fn divide(cpus: usize, groups: &[GroupSpec], isolcpus: &CpuMask) -> R
         let name = empty.checked_sub(1).map_or("the root", |number| &groups[number].name);
         let why = "the partitions below it take all of its CPUs, which the kernel allows only where no task is; \
                    leave it one";
-        return Err(RunError::Group { name: name.to_owned(), why });
+        return Err(RunError::Group { name: name.to_owned(), why: why.to_owned() });
     }
     Ok(division(groups, &sets, isolcpus))
 }
@@ -124,7 +124,7 @@ fn check(
     isolcpus: &CpuMask,
 ) -> Result<(), RunError> {
     let group = &groups[number];
-    let refuse = |why: &'static str| Err(RunError::Group { name: group.name.clone(), why });
+    let refuse = |why: &str| Err(RunError::Group { name: group.name.clone(), why: why.to_owned() });
     let Some(own) = group.cpus else {
         return match group.partition {
             PartitionKind::Member => Ok(()),

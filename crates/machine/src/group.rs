@@ -1,6 +1,7 @@
 //! Task groups as a setup asks for them, and what became of them (deadline-groups B).
 
 use crate::outcome::RunError;
+use scheduler::rt::RtLimit;
 use scheduler::{Clamps, CpuMask, GroupId, Nanos};
 
 /// A task group to be.
@@ -19,6 +20,9 @@ pub struct GroupSpec {
     pub quota: Option<QuotaSpec>,
     /// `cpu.uclamp.min` and `cpu.uclamp.max`, in 1024ths (deadline-groups B11).
     pub clamps: Clamps,
+    /// What its real-time tasks may use, where the kernel has groups of these (deadline-groups B9); `None`:
+    /// it is a session (autogroup), whose real-time tasks are the root's.
+    pub rt: Option<RtLimitSpec>,
     /// `cpuset.cpus`; `None`: those of its parent.
     pub cpus: Option<CpuMask>,
     /// `cpuset.cpus.partition`.
@@ -47,6 +51,7 @@ impl GroupSpec {
             idle: false,
             quota: None,
             clamps: Clamps::NONE,
+            rt: Some(RtLimitSpec::default()),
             cpus: None,
             partition: PartitionKind::Member,
         }
@@ -59,7 +64,7 @@ impl GroupSpec {
     /// # Errors
     /// What the kernel refuses (deadline-groups B1, B7), and a parent that comes later.
     pub(crate) fn check(&self, before: usize) -> Result<(), RunError> {
-        let refuse = |why: &'static str| Err(RunError::Group { name: self.name.clone(), why });
+        let refuse = |why: &str| Err(RunError::Group { name: self.name.clone(), why: why.to_owned() });
         let ms = Nanos::from_millis;
         if self.parent.index() > before {
             return refuse("its parent has to be there before it");
@@ -88,15 +93,47 @@ pub struct QuotaSpec {
     pub burst: Nanos,
 }
 
+/// How much of each CPU the real-time tasks of a group may use (deadline-groups B9).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RtLimitSpec {
+    /// `cpu.rt_runtime_us`: in each period; `None`: all of it (-1). Zero, as the kernel makes a group: none
+    /// of its tasks may become a real-time task.
+    pub runtime: Option<Nanos>,
+    /// `cpu.rt_period_us`: how often it is given; `None`, as the kernel makes a group: sched_rt_period_us.
+    pub period: Option<Nanos>,
+}
+
+impl Default for RtLimitSpec {
+    fn default() -> RtLimitSpec {
+        RtLimitSpec { runtime: Some(Nanos::ZERO), period: None }
+    }
+}
+
 /// What a group came to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GroupOutcome {
     /// What was asked for.
     pub spec: GroupSpec,
-    /// CPU time of its tasks and of the groups below it.
+    /// CPU time of its fair tasks and of those of the groups below it; where the kernel has groups of
+    /// real-time tasks, of these, too.
     pub usage: Nanos,
     /// What its limit did; `None` without one.
     pub quota: Option<QuotaOutcome>,
+    /// What the limit of its real-time tasks did; `None` where the kernel has none.
+    pub rt: Option<RtLimitOutcome>,
+}
+
+/// What the limit of a group's real-time tasks did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RtLimitOutcome {
+    /// What it was.
+    pub limit: RtLimit,
+    /// How often its queue on a CPU was stopped.
+    pub nr_throttled: u64,
+    /// How long its queues were, summed over CPUs.
+    pub throttled: Nanos,
+    /// CPU time of its real-time tasks and of those of the groups below it.
+    pub usage: Nanos,
 }
 
 /// What a limit did, as `cpu.stat` names it.

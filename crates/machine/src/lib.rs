@@ -9,6 +9,7 @@ mod objects;
 mod outcome;
 mod paths;
 mod rng;
+mod rt_limits;
 mod sections;
 mod setup;
 mod snapshot;
@@ -25,7 +26,9 @@ pub use cpusets::PartitionOutcome;
 #[doc(hidden)]
 pub use engine::bare_engine;
 pub use engine::{Machine, Redraw, RunOptions, TimedSetting, Tracing};
-pub use group::{GroupOutcome, GroupSpec, PartitionKind, QuotaOutcome, QuotaSpec};
+pub use group::{
+    GroupOutcome, GroupSpec, PartitionKind, QuotaOutcome, QuotaSpec, RtLimitOutcome, RtLimitSpec,
+};
 pub use objects::{
     Backoff, BarrierId, ChannelId, ChannelSpec, DeviceId, DeviceSpec, FutexId, Objects, Room, SpinlockId,
 };

@@ -248,7 +248,7 @@ pub enum RunError {
         /// Its path.
         name: String,
         /// What is wrong with it.
-        why: &'static str,
+        why: String,
     },
     /// A task is in a group that there is not.
     #[error("task {comm} ({pid}) is in task group {group}, but the setup has {groups} besides the root")]
@@ -262,7 +262,7 @@ pub enum RunError {
         /// How many there are.
         groups: usize,
     },
-    /// The kernel refuses SCHED_DEADLINE to a task, or an affinity to a deadline task.
+    /// The kernel refuses a policy to a task, or an affinity to a deadline task.
     #[error("task {comm} ({pid}): {why}")]
     NotAdmitted {
         /// Which task.

@@ -99,6 +99,8 @@ pub enum Throttled {
     RealTime,
     /// Those of a task group and of the groups below it (deadline-groups B7).
     Group(GroupId),
+    /// The real-time ones of a task group and of the groups below it (deadline-groups B9).
+    RtGroup(GroupId),
     /// A deadline task, by its own budget (deadline-groups A5). It may come to another CPU meanwhile.
     Deadline(TaskId),
 }

@@ -111,6 +111,7 @@ impl<P: Platform> Scheduler<P> {
         expected_tasks: usize,
     ) -> Scheduler<P> {
         let cpus = topology.cpus;
+        let rt_bandwidth = Bandwidth::new(cpus, &config);
         assert!((1..=CpuId::LIMIT).contains(&cpus), "1 to {} CPUs, not {cpus}", CpuId::LIMIT);
         let tasks = TaskTable::with_room_for(cpus + expected_tasks);
         let ids = || (0..cpus as u16).map(CpuId);
@@ -128,7 +129,7 @@ impl<P: Platform> Scheduler<P> {
             config,
             tasks,
             mutexes: MutexTable::default(),
-            rt_bandwidth: Bandwidth::new(cpus),
+            rt_bandwidth,
             dl_cpus: DlCpus::new(cpus),
             fair_root: FairRoot::new(&seen, &domains, &llc),
             groups: Groups::default(),
@@ -245,7 +246,11 @@ impl<P: Platform> Scheduler<P> {
     /// Runnable fair tasks of `cpu`, as balancing counts them.
     pub fn nr_fair(&self, cpu: CpuId) -> u32 {
         let rq = &self.rq(cpu).published;
-        let rt = if rq.rt_left_out.get() { 0 } else { rq.rt_nr_running.get() };
+        let rt = match self.rt_bandwidth.has_groups() {
+            true => rq.rt_counted.get(),
+            false if rq.rt_left_out.get() => 0,
+            false => rq.rt_nr_running.get(),
+        };
         let above = rt + rq.dl_nr_running.get() + rq.stop_nr_running.get();
         let queued = rq.nr_running.get() - above;
         match self.config.rules.delayed_count.get() {

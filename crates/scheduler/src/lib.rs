@@ -54,7 +54,7 @@ mod time;
 pub mod uclamp;
 pub mod wakeup;
 
-pub use class::Class;
+pub use class::{Class, admits};
 pub use cpumask::CpuMask;
 pub use cpusets::{Cpuset, Cpusets};
 pub use dl::{DlParams, DlParamsError, NotAdmitted};

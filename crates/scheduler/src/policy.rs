@@ -37,7 +37,7 @@ pub async fn sched_setscheduler<P: Platform>(
     if task.policy.get() == policy {
         return Ok(());
     }
-    class::admits(me.k, task, policy)?;
+    class::admits(me.k, task, task.cpu.get(), policy)?;
     let old = Served::by(task);
     let normal = policy.normal_prio(task.nice.get());
     let Inherited { prio, donor } = inherited(me, p, normal);
@@ -50,6 +50,7 @@ pub async fn sched_setscheduler<P: Platform>(
     };
     if prio == old.prio && old.class.goes_by_priority() {
         set(&(&pi, &rq));
+        class::kept_priority(&mut rq, p);
         return Ok(());
     }
     let drops_to = match me.k.config.rules.setscheduler_place.get() {

@@ -94,10 +94,12 @@ pub struct Published {
     pub rt_highest: Shared<Prio, RqLock>,
     /// `highest_prio.next` (rt-class 1.5).
     pub rt_next: Shared<Prio, RqLock>,
-    /// Queued RT tasks, the running one included.
+    /// RT tasks that compete, the running one included: not those of groups that have used up their time.
     pub rt_nr_running: Shared<u32, RqLock>,
     /// Whether those are left out of `nr_running`, because their class is throttled (rt-class 8.1).
     pub rt_left_out: Shared<bool, RqLock>,
+    /// With RT_GROUP_SCHED: how many RT tasks `nr_running` contains.
+    pub rt_counted: Shared<u32, RqLock>,
     /// Whether the stopper is queued: 1 or 0.
     pub stop_nr_running: Shared<u32, RqLock>,
     /// Deadline tasks that compete here, the running one included.
@@ -202,6 +204,7 @@ impl RunQueue {
                 rt_next: Shared::new(Prio::NO_RT),
                 rt_nr_running: Shared::new(0),
                 rt_left_out: Shared::new(false),
+                rt_counted: Shared::new(0),
                 stop_nr_running: Shared::new(0),
                 dl_nr_running: Shared::new(0),
                 dl_earliest: Shared::new(None),
@@ -240,8 +243,12 @@ impl RunQueue {
     }
 
     /// A group more, before the machine runs.
-    pub(crate) fn create_group(&mut self, group: GroupId) {
-        self.state.get_mut().groups.push(Box::new(CfsRq::of_group(group)));
+    pub(crate) fn create_group(&mut self, group: GroupId, has_rt_groups: bool) {
+        let state = self.state.get_mut();
+        state.groups.push(Box::new(CfsRq::of_group(group)));
+        if has_rt_groups {
+            state.rt.create_group();
+        }
     }
 
     /// The protected state, for checkers and reports; `None` while some path holds the lock.

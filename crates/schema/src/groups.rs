@@ -15,7 +15,8 @@ pub struct GroupText {
     pub name: String,
     /// What is written into the files of its cgroup, one after the other, microseconds as there:
     /// `cpu.max:200000/100000`, `cpu.max.burst:50000`, `cpu.weight:300`, `cpu.weight.nice:-5`,
-    /// `cpu.shares:2048`, `cpu.idle:1`; `cpuset.cpus:2-3`, `cpuset.cpus.partition:isolated`.
+    /// `cpu.shares:2048`, `cpu.idle:1`; `cpu.rt_runtime_us:100000`, `cpu.rt_period_us:1000000`;
+    /// `cpuset.cpus:2-3`, `cpuset.cpus.partition:isolated`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<String>,
 }
@@ -60,8 +61,24 @@ pub struct GroupResult {
     /// `cpu.max`; absent without a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<GroupLimit>,
+    /// What its real-time tasks may use of each CPU; absent where the kernel has no groups of these
+    /// (RT_GROUP_SCHED), and of sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rt: Option<RtGroupLimit>,
     /// What it used, and what its limit did.
     pub stat: GroupStat,
+}
+
+/// A limit of real-time tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RtGroupLimit {
+    /// `cpu.rt_runtime_us`: CPU time of each CPU in each period, nanoseconds; absent: all of it (-1).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime_ns: Option<u64>,
+    /// `cpu.rt_period_us`: how often it is given; nanoseconds.
+    pub period_ns: u64,
 }
 
 /// A limit of CPU time.
@@ -82,7 +99,8 @@ figures! {
     /// a limit does is 0 without one.
     GroupStat:
 
-    /// CPU time of its tasks and of the groups below it (`usage_usec`).
+    /// CPU time of its tasks and of the groups below it (`usage_usec`); of its real-time tasks only where
+    /// these have groups.
     sum usage_ns: u64, Neutral "CPU time", metric 0;
 
     /// Its part of what the group above it used, of a group at the top, of what all tasks of the loads used;
@@ -103,4 +121,10 @@ figures! {
 
     /// CPU time above the quota in these periods (`burst_usec`).
     sum burst_ns: u64, Neutral "CPU time in bursts", metric 6;
+
+    /// How often its real-time tasks had used up their time on a CPU (no kernel counts it).
+    sum nr_rt_throttled: u64, Lower "times its real-time tasks were throttled", metric 7;
+
+    /// How long they were throttled, summed over CPUs.
+    sum rt_throttled_ns: u64, Lower "throttled time of its real-time tasks", metric 8;
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::{GroupLimit, Histogram, InspectSchema, json};
+use crate::{GroupLimit, Histogram, InspectSchema, RtGroupLimit, json};
 
 /// What is in a trace, from `schedlab inspect --format json`. Times are those of the recording, on its own
 /// clock.
@@ -94,6 +94,9 @@ pub struct InspectGroup {
     pub weight: Option<u64>,
     /// Whether it is a `cpu.idle` group.
     pub idle: bool,
+    /// What its real-time tasks might use (`cpu.rt_runtime_us`, `cpu.rt_period_us`); absent: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rt: Option<RtGroupLimit>,
     /// Its limit (`cpu.max`, `cpu.max.burst`).
     pub max: Option<GroupLimit>,
 }

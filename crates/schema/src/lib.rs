@@ -69,7 +69,7 @@ pub use experiment_text::{
 };
 pub use figures::{Field, Figure, Fold, Row};
 pub use frequency::{CpuFrequency, FrequencyResult};
-pub use groups::{GroupLimit, GroupResult, GroupStat, GroupText, MemberText, PartitionResult};
+pub use groups::{GroupLimit, GroupResult, GroupStat, GroupText, MemberText, PartitionResult, RtGroupLimit};
 pub use histogram::{Histogram, Precision};
 pub use ids::{CpuId, Nanos, Pid, Prio};
 pub use inspect::{

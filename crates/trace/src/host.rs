@@ -68,6 +68,17 @@ pub struct CgroupCpu {
     pub burst_us: Option<u64>,
     /// `cpu.idle`.
     pub idle: bool,
+    /// What its real-time tasks may use, if it is not the usual nothing.
+    pub rt: Option<CpuRtRuntime>,
+}
+
+/// `cpu.rt_runtime_us` and `cpu.rt_period_us` of version 1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CpuRtRuntime {
+    /// So much of each CPU the real-time tasks of a group may use, us; -1: all of it.
+    pub runtime_us: i64,
+    /// In each period of this length, us.
+    pub period_us: u64,
 }
 
 /// `cpu.max` of version 2, `cpu.cfs_quota_us` and `cpu.cfs_period_us` of version 1.
@@ -169,7 +180,7 @@ impl fmt::Display for HostNote {
                 let autogroup = group.autogroup.map_or("-".to_owned(), |number| number.to_string());
                 write!(f, "{GROUP}{tgid} autogroup={autogroup} cgroup={}", line(&group.cgroup))
             }
-            HostNote::Cgroup { path, cpu: CgroupCpu { quota, weight, shares, burst_us, idle } } => {
+            HostNote::Cgroup { path, cpu: CgroupCpu { quota, weight, shares, burst_us, idle, rt } } => {
                 let number = |value: Option<u64>| value.map_or("-".to_owned(), |value| value.to_string());
                 let (quota_us, period_us) =
                     (number(quota.map(|q| q.quota_us)), number(quota.map(|q| q.period_us)));
@@ -182,6 +193,9 @@ impl fmt::Display for HostNote {
                     write!(f, "burst_us={burst_us} ")?;
                 }
                 f.write_str(if *idle { "idle=1 " } else { "" })?;
+                if let Some(CpuRtRuntime { runtime_us, period_us }) = rt {
+                    write!(f, "rt_runtime_us={runtime_us} rt_period_us={period_us} ")?;
+                }
                 write!(f, "path={}", line(path))
             }
         }
@@ -214,19 +228,24 @@ impl HostNote {
             let (quota_us, period_us) = (number("quota_us=")?, number("period_us=")?);
             let (weight, shares) = (number("weight=")?, number("shares=")?);
             let (mut burst_us, mut idle) = (None, false);
+            let (mut rt_runtime_us, mut rt_period_us) = (None, None);
             for word in words {
                 match word.split_once('=')? {
                     ("burst_us", value) => burst_us = Some(value.parse().ok()?),
                     ("idle", value) => idle = value == "1",
+                    ("rt_runtime_us", value) => rt_runtime_us = Some(value.parse().ok()?),
+                    ("rt_period_us", value) => rt_period_us = Some(value.parse().ok()?),
                     // Of a newer recorder.
                     _ => {}
                 }
             }
             let quota = quota_us.zip(period_us.filter(|period_us| *period_us > 0));
             let quota = quota.map(|(quota_us, period_us)| CpuQuota { quota_us, period_us });
+            let rt = rt_runtime_us.zip(rt_period_us.filter(|period_us| *period_us > 0));
+            let rt = rt.map(|(runtime_us, period_us)| CpuRtRuntime { runtime_us, period_us });
             return Some(HostNote::Cgroup {
                 path: path.to_owned(),
-                cpu: CgroupCpu { quota, weight, shares, burst_us, idle },
+                cpu: CgroupCpu { quota, weight, shares, burst_us, idle, rt },
             });
         }
         let (tgid, group) = text.strip_prefix(GROUP)?.split_once(" autogroup=")?;
@@ -256,11 +275,14 @@ mod tests {
             group: TaskGroup { autogroup, cgroup: "/user.slice/a b cgroup=c".into() },
         };
         let quota = CpuQuota { quota_us: 20_000, period_us: 100_000 };
+        let rt = |runtime_us| CpuRtRuntime { runtime_us, period_us: 1_000_000 };
         let cpus = [
             CgroupCpu { quota: Some(quota), ..CgroupCpu::default() },
             CgroupCpu { weight: Some(50), ..CgroupCpu::default() },
             CgroupCpu { quota: Some(quota), shares: Some(512), ..CgroupCpu::default() },
             CgroupCpu { quota: Some(quota), burst_us: Some(20_000), idle: true, ..CgroupCpu::default() },
+            CgroupCpu { rt: Some(rt(100_000)), ..CgroupCpu::default() },
+            CgroupCpu { rt: Some(rt(-1)), ..CgroupCpu::default() },
         ];
         let cgroups = cpus.map(|cpu| HostNote::Cgroup { path: "/a b path=c".into(), cpu });
         let notes = [fact, empty, command, HostNote::Stopped(Pid(812)), group(Some(7)), group(None)];

@@ -58,7 +58,7 @@ pub use builder::TraceBuilder;
 pub use error::ReadError;
 pub use events::Events;
 pub use facts::{IdleKind, TaskFacts, TaskNote, TaskPolicy};
-pub use host::{CgroupCpu, CpuQuota, Host, HostNote, RecordedCommand, TaskGroup};
+pub use host::{CgroupCpu, CpuQuota, CpuRtRuntime, Host, HostNote, RecordedCommand, TaskGroup};
 pub use model::{
     Context, Cpu, Event, EventKind, Format, Gap, MAX_CPUS, Meta, NeedResched, Pid, Provenance,
     SchedMigrateTask, SchedPiSetprio, SchedProcessExec, SchedProcessFork, SchedStatRuntime, SchedSwitch,

@@ -101,6 +101,16 @@ export function details(timeline: Timeline, selected: Selected, actions: Actions
   return element("div", { class: "details" }, element("h3", {}, title), list, ...around);
 }
 
+/** Whose time is used up: a group's, by its number; behind all groups' that of their real-time tasks; else all of these. */
+export function throttledName(groups: readonly string[], number: number): string {
+  if (number < 0) {
+    return "real-time tasks";
+  }
+  return number < groups.length
+    ? `group ${groups[number]}`
+    : `real-time tasks of group ${groups[number - groups.length]}`;
+}
+
 /** What else happened in the slice: decisions about the task; waits for locks and interrupts on the CPU. */
 function nearby(timeline: Timeline, selected: Selected, row: Row, i: number, task: number): Node[] {
   const most = 8;
@@ -124,8 +134,7 @@ function nearby(timeline: Timeline, selected: Selected, row: Row, i: number, tas
   if (cpu >= 0) {
     for (let n = lastUpTo(throttles.until, from) + 1; n < throttles.until.length; n += 1) {
       if (throttles.cpu[n] === cpu && throttles.from[n] < until && lines.length < 6 * most) {
-        const group = timeline.head.groups[throttles.group[n]];
-        const whose = group === undefined ? "real-time tasks" : `group ${group}`;
+        const whose = throttledName(timeline.head.groups, throttles.group[n]);
         const text = `throttled: ${whose}, for ${duration(throttles.until[n] - throttles.from[n])}`;
         lines.push({ time: throttles.from[n], text, title: "" });
       }

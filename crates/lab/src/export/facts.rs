@@ -3,10 +3,10 @@
 
 use super::Programs;
 use machine::{GroupOutcome, Outcome};
-use scheduler::{CpuMask, GroupId, Policy};
+use scheduler::{CpuMask, GroupId, Nanos, Policy};
 use trace::{
-    Activity, CgroupCpu, Context, CpuQuota, Event, EventKind, Events, HostNote, IdleKind, NeedResched, Pid,
-    TaskFacts, TaskGroup, TaskNote, TaskPolicy, Trace,
+    Activity, CgroupCpu, Context, CpuQuota, CpuRtRuntime, Event, EventKind, Events, HostNote, IdleKind,
+    NeedResched, Pid, TaskFacts, TaskGroup, TaskNote, TaskPolicy, Trace,
 };
 use workload::{Decided, told_at_start};
 
@@ -80,7 +80,7 @@ impl Facts {
 /// that weights are exact.
 fn groups(outcome: &Outcome) -> Vec<HostNote> {
     let path = |name: &str| format!("/{name}");
-    let gets = outcome.groups.iter().map(|GroupOutcome { spec, .. }| HostNote::Cgroup {
+    let gets = outcome.groups.iter().map(|GroupOutcome { spec, rt, .. }| HostNote::Cgroup {
         path: path(&spec.name),
         cpu: CgroupCpu {
             quota: spec
@@ -90,6 +90,11 @@ fn groups(outcome: &Outcome) -> Vec<HostNote> {
             shares: Some(spec.shares).filter(|shares| *shares != DEFAULT_SHARES),
             burst_us: spec.quota.map(|quota| quota.burst.0 / 1_000).filter(|burst| *burst > 0),
             idle: spec.idle,
+            rt: rt.map(|rt| rt.limit).filter(|limit| limit.runtime != Some(Nanos::ZERO)).map(|limit| {
+                let us = |time: Nanos| time.0 / 1_000;
+                let runtime_us = limit.runtime.map_or(-1, |runtime| us(runtime) as i64);
+                CpuRtRuntime { runtime_us, period_us: us(limit.period) }
+            }),
         },
     });
     // Task groups count from the root, which is none of these.

@@ -3,7 +3,9 @@
 use super::named::NamedKernel;
 use super::release::Release;
 use super::{Change, KernelError};
-use scheduler::registry::{ALIASES, Belonging, Config, FairPolicy, Feature, Lifetime, SettingError};
+use scheduler::registry::{
+    ALIASES, Belonging, Config, FairPolicy, Feature, Lifetime, RtThrottle, SettingError,
+};
 use std::slice;
 
 /// The first release with lazy preemption, and the first without the models none and voluntary (eevdf-class
@@ -17,6 +19,9 @@ const FIRST_IRQ_ACCOUNTING: Release = Release::new(2, 6, 37);
 const FIRST_CLAMPS: Release = Release::new(5, 3, 0);
 /// The first release with schedutil (deadline-groups 0.4).
 const FIRST_SCHEDUTIL: Release = Release::new(4, 7, 0);
+/// RT_GROUP_SCHED, and since when a boot option decides about it (deadline-groups B9 [R]).
+const FIRST_RT_GROUPS: Release = Release::new(2, 6, 25);
+const FIRST_RT_GROUP_OPTION: Release = Release::new(6, 15, 0);
 const FIRST_RT_CLAMP: Release = Release::new(5, 8, 0);
 
 /// Refuses changes of what this kernel, which begins as `config`, has not got.
@@ -25,7 +30,8 @@ pub(super) fn check(named: &NamedKernel, changes: &[Change], config: &Config) ->
         let written = change.setting.as_str();
         let alias = ALIASES.iter().find(|alias| alias.name == written);
         for setting in alias.map_or(slice::from_ref(&written), |alias| alias.settings) {
-            let why = foreign(setting, config)
+            let why = no_boot_option(written, named)
+                .or_else(|| foreign(setting, config))
                 .or_else(|| outlived(setting, named, config))
                 .or_else(|| model_not_offered(setting, named))
                 .or_else(|| measures_no_interrupts(setting, named))
@@ -37,6 +43,22 @@ pub(super) fn check(named: &NamedKernel, changes: &[Change], config: &Config) ->
         }
     }
     Ok(())
+}
+
+/// Refuses to make a kernel one with groups of real-time tasks, or one without, while it runs: `configs` are
+/// those before and after (deadline-groups B9).
+pub(super) fn rt_groups_came_later(
+    named: &NamedKernel,
+    setting: &str,
+    configs: [&Config; 2],
+) -> Result<(), KernelError> {
+    let [before, after] = configs.map(|config| config.rules.rt_throttle.get() == RtThrottle::Groups);
+    if before == after {
+        return Ok(());
+    }
+    let why = "a kernel has RT_GROUP_SCHED from its start, or not at all; set it without a time".to_owned();
+    let (setting, kernel) = (setting.to_owned(), named.asked.clone());
+    Err(SettingError::NotInKernel { setting, kernel, why }.into())
 }
 
 /// Why a setting has nothing to do where this discipline serves, if that is so.
@@ -88,7 +110,8 @@ fn measures_no_interrupts(setting: &str, named: &NamedKernel) -> Option<String> 
     (setting == "irq_accounting=on" && is_older).then(|| "it exists since 2.6.37".to_owned())
 }
 
-/// Why a kernel has not got a sysctl of clamps of utilisation, or schedutil, if that is so.
+/// Why a kernel has not got a sysctl of clamps of utilisation, schedutil, or groups of real-time tasks, if
+/// that is so.
 fn came_later(setting: &str, named: &NamedKernel) -> Option<String> {
     let name = setting.split_once('=').map_or(setting, |(name, _)| name);
     let since = match name.strip_prefix("kernel.").unwrap_or(name) {
@@ -96,9 +119,17 @@ fn came_later(setting: &str, named: &NamedKernel) -> Option<String> {
         "sched_util_clamp_min_rt_default" => FIRST_RT_CLAMP,
         "schedutil_rate_limit_us" => FIRST_SCHEDUTIL,
         _ if setting == "governor=schedutil" => FIRST_SCHEDUTIL,
+        _ if setting == "rt_throttle=groups" => FIRST_RT_GROUPS,
         _ => return None,
     };
     (named.nearest_release() < since).then(|| format!("it exists since {since}"))
+}
+
+/// Why a kernel has not got a boot option, if that is so.
+fn no_boot_option(written: &str, named: &NamedKernel) -> Option<String> {
+    let is_older = named.nearest_release() < FIRST_RT_GROUP_OPTION;
+    let is_option = written.starts_with("rt_group_sched=");
+    (is_option && is_older).then(|| format!("it exists since {FIRST_RT_GROUP_OPTION}; say rt_throttle="))
 }
 
 /// What decides which preemption models a kernel has.
@@ -141,6 +172,21 @@ mod tests {
         assert!(said("2.6.36", &["irq_accounting=on"]).contains("since 2.6.37"));
         assert_eq!(said("2.6.36", &["irq_accounting=off"]), "");
         assert_eq!(said("2.6.37", &["irq_accounting=on"]), "");
+    }
+
+    /// deadline-groups B9.
+    #[test]
+    fn groups_of_real_time_tasks_are_there_from_the_start() {
+        assert_eq!(said("6.18", &["rt_throttle=groups"]), "");
+        assert_eq!(said("2.6.31", &["rt_throttle=groups"]), "");
+        assert!(said("2.6.24", &["rt_throttle=groups"]).contains("it exists since 2.6.25"));
+        for written in ["rt_group_sched=1", "rt_group_sched=0"] {
+            assert_eq!(said("6.18", &[written]), "");
+            assert!(said("6.12", &[written]).contains("it exists since 6.15; say rt_throttle="));
+        }
+        assert!(said("6.18", &["rt_throttle=groups@1s"]).contains("from its start, or not at all"));
+        assert!(said("6.18", &["rt_group_sched=1", "rt_throttle=off@1s"]).contains("from its start"));
+        assert_eq!(said("6.18", &["rt_throttle=root@1s"]), "");
     }
 
     /// deadline-groups B11.

@@ -185,6 +185,7 @@ impl KernelConfig {
         for change in self.during_in_order() {
             later.set(&change.setting)?;
             rt_share_fits(&later)?;
+            lacks::rt_groups_came_later(&self.named, &change.setting, [&config, &later])?;
         }
         Ok(config)
     }

@@ -146,9 +146,9 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "The control groups of a recording that does not tell them, as none but those of schedlab \
                   record do: its tasks compete in one flat group, and no limit stops them, unless group and in \
                   say which there were. Of groups that are there: the cpusets and clamps of utilisation of a \
-                  recording, groups of real-time tasks, moves from group to group during a run. Of cpusets: \
-                  changes during a run, cpuset.cpus.exclusive and remote partitions (6.7 on), \
-                  sched_load_balance of version 1.",
+                  recording, moves from group to group during a run, and other limits of their real-time \
+                  tasks during a run. Of cpusets: changes during a run, cpuset.cpus.exclusive and remote \
+                  partitions (6.7 on), sched_load_balance of version 1.",
         changes: "Shares between containers or services that a recording had, and every delay that a limit \
                   causes. Measured once: a recording with a limit replays 14 % off without groups, 1 % with \
                   them.",
@@ -345,8 +345,9 @@ pub(super) const LIMITS: &[Limit] = &[
         effect: Effect::Medium,
         missing: "A recorded task of SCHED_DEADLINE runs as SCHED_FIFO 99, because no event of a recording tells \
                   its parameters. Of the class itself: the overrun signal, the timer that ends a budget exactly \
-                  (HRTICK_DL, on in 7.x), budgets by capacity and frequency, and run time charged to the real-time throttling of kernels before \
-                  6.12; the limits of its periods hold before 5.4, too.",
+                  (HRTICK_DL, on in 7.x), budgets by capacity and frequency, and run time charged to the \
+                  real-time throttling of kernels before 6.12 that were built without RT_GROUP_SCHED; the \
+                  limits of its periods hold before 5.4, too.",
         changes: "Everything beside such a recorded task, which is never throttled. Not measured.",
         profiles: SINCE_4_0,
         source: "deadline-groups A2, A5, A8, A12",

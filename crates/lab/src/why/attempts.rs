@@ -122,7 +122,7 @@ fn against(run: &RunResult, victim: &WhyTask, cause: &Cause) -> (Vec<Attempt>, &
             let attempt = owner.zip(policy).map(|(whose, policy)| Attempt::policy(&whose, policy));
             (attempt.into_iter().collect(), "The owner of the mutex cannot run.")
         }
-        Cause::Throttled { budget: Budget::RealTime {}, .. } => {
+        Cause::Throttled { budget: Budget::RealTime {} | Budget::RtGroup { .. }, .. } => {
             let mut attempts = vec![Attempt::Setting("sched_rt_runtime_us=-1".to_owned())];
             attempts.extend(toggled(&["RT_RUNTIME_SHARE"]));
             (attempts, "Real-time tasks have a budget.")

@@ -11,6 +11,7 @@ use crate::cpusets::{check_option, divide};
 use crate::group::{GroupSpec, QuotaSpec};
 use crate::outcome::{Outcome, RunError, TaskOrigin, TaskOutcome};
 use crate::rng::{Purpose, Rng};
+use crate::rt_limits;
 use crate::setup::{FIRST_PID, Setup, Spawn, TimedChange};
 use crate::snapshot::SnapshotPlan;
 use crate::spec::{IdleMonitor, MachineSpec, Spread};
@@ -122,6 +123,7 @@ impl Machine {
         for (number, spec) in groups.iter().enumerate() {
             spec.check(number)?;
         }
+        rt_limits::check(&groups, &config)?;
         let division = divide(cpus, &groups, &setup.isolcpus)?;
         check_option("nohz_full", cpus, &setup.nohz_full)?;
         let hw = Hw::new(Parts {
@@ -140,7 +142,8 @@ impl Machine {
         k.cpusets = division.cpusets;
         k.nohz_full = setup.nohz_full;
         for (number, spec) in groups.iter().enumerate() {
-            k.create_group(as_params(spec, options.seed, number as u64));
+            let rt = spec.rt.map(|spec| rt_limits::limit(&spec, &k.config));
+            k.create_group(GroupParams { rt, ..as_params(spec, options.seed, number as u64) });
         }
         let sim = Sim {
             k,
@@ -244,7 +247,8 @@ fn as_params(spec: &GroupSpec, seed: u64, number: u64) -> GroupParams {
         let offset = Nanos(Rng::keyed(seed, Purpose::Group, number).below(period.0));
         QuotaParams { quota, period, burst, offset }
     });
-    GroupParams { parent: spec.parent, shares: spec.shares, idle: spec.idle, quota, clamps: spec.clamps }
+    let GroupSpec { parent, shares, idle, clamps, .. } = *spec;
+    GroupParams { parent, shares, idle, quota, clamps, rt: None }
 }
 
 /// So long a log goes on for those who are on their way out as the run ends: even among a hundred others they

@@ -17,6 +17,7 @@ mod pi_spin;
 mod preempt_rt;
 mod preemption;
 mod properties;
+mod rt_groups;
 mod rt_push_ipi;
 mod sections;
 mod softirq;

@@ -263,6 +263,24 @@ fn who_waits_in_a_queue_without_budget_is_throttled() {
     assert_eq!(timeline.groups, ["web"]);
 }
 
+/// A group's real-time tasks have a budget of their own: no fair member is throttled by it, and no real-time
+/// task outside.
+#[test]
+fn real_time_tasks_of_a_group_are_throttled_by_themselves() {
+    let mut builder = Builder::new("throttled", 1, Nanos(0), Nanos(1_000), 0);
+    builder.all_idle();
+    builder.group("web", [5, 8].map(Pid));
+    for (pid, prio) in [(5, 120), (8, 50), (9, 50)] {
+        builder.wakeup_new(at(0, 0), Seen { pid: Pid(pid), prio }, 0);
+    }
+    builder.queue_throttled(at(100, 0), Budget::RtGroup(0));
+    builder.queue_unthrottled(at(400, 0), Budget::RtGroup(0));
+    let timeline = builder.finish();
+    let queue = Throttled::Queue { cpu: 0, budget: Budget::RtGroup(0) };
+    let eight = timeline.tasks.iter().position(|task| task.pid == 8).expect("the task") as u32;
+    assert_eq!(throttles(&timeline), [(100, 400, queue), (100, 400, Throttled::Task(eight))]);
+}
+
 #[test]
 fn an_interrupt_waits_from_when_it_comes_until_it_is_served() {
     let mut builder = Builder::new("interrupts", 1, Nanos(0), Nanos(100), 0);

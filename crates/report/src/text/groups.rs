@@ -2,7 +2,7 @@
 
 use super::table::{Align, Table};
 use crate::numbers::{count_u64, duration_ns, exact_duration};
-use schema::{GroupLimit, GroupResult, PartitionResult};
+use schema::{GroupLimit, GroupResult, PartitionResult, RtGroupLimit};
 
 /// What each group was to get, what it got, and what its limit did, under the names of `cpu.stat`.
 #[must_use]
@@ -11,7 +11,7 @@ pub fn groups(groups: &[GroupResult]) -> String {
         return String::new();
     }
     use Align::{Left, Right};
-    let mut table = Table::new(&[
+    let mut columns = vec![
         ("\ngroup", Left),
         ("\nweight", Right),
         ("cpu\nmax", Right),
@@ -22,10 +22,16 @@ pub fn groups(groups: &[GroupResult]) -> String {
         ("\nthrottled", Right),
         ("nr_\nbursts", Right),
         ("\nburst", Right),
-    ]);
-    for GroupResult { name, weight, max, stat } in groups {
+    ];
+    let has_rt = groups.iter().any(|group| group.rt.is_some());
+    if has_rt {
+        columns.extend([("rt_runtime\nin rt_period", Right), ("rt\nstops", Right), ("rt\nthrottled", Right)]);
+    }
+    let mut table = Table::new(&columns);
+    for GroupResult { name, weight, max, rt, stat } in groups {
         let of_limit = |text: String| if max.is_some() { text } else { "-".to_owned() };
-        table.row([
+        let of_rt = |text: String| if rt.is_some() { text } else { "-".to_owned() };
+        let own = [
             name.clone(),
             weight.map_or("idle".to_owned(), |weight| weight.to_string()),
             max.map_or("max".to_owned(), limit),
@@ -36,7 +42,13 @@ pub fn groups(groups: &[GroupResult]) -> String {
             of_limit(duration_ns(stat.throttled_ns)),
             of_limit(count_u64(stat.nr_bursts)),
             of_limit(duration_ns(stat.burst_ns)),
-        ]);
+        ];
+        let of_rt = [
+            rt.map_or("-".to_owned(), rt_limit),
+            of_rt(count_u64(stat.nr_rt_throttled)),
+            of_rt(duration_ns(stat.rt_throttled_ns)),
+        ];
+        table.row(own.into_iter().chain(of_rt).take(columns.len()));
     }
     table.render()
 }
@@ -55,6 +67,11 @@ pub fn partitions(partitions: &[PartitionResult]) -> String {
         table.row([cpus.clone(), name, if *isolated { "none" } else { "its own" }.to_owned()]);
     }
     table.render()
+}
+
+fn rt_limit(rt: RtGroupLimit) -> String {
+    let runtime = rt.runtime_ns.map_or("all".to_owned(), exact_duration);
+    format!("{runtime}/{}", exact_duration(rt.period_ns))
 }
 
 fn limit(max: GroupLimit) -> String {
@@ -85,8 +102,9 @@ mod tests {
 
     #[test]
     fn a_group_has_a_row_under_the_names_of_cpu_stat() {
-        let idle = GroupResult { weight: None, max: None, ..example::group("system.slice/backup") };
-        insta::assert_snapshot!(groups(&[example::group("web"), idle]), @r"
+        let web = GroupResult { rt: None, ..example::group("web") };
+        let idle = GroupResult { weight: None, max: None, rt: None, ..example::group("system.slice/backup") };
+        insta::assert_snapshot!(groups(&[web, idle]), @r"
                                            cpu                 nr_       nr_
         group               weight         max usage share periods throttled throttled
         web                    300 200ms/100ms 1.23s 0.750     100        31     812ms

@@ -95,7 +95,9 @@ const MOST_GROUPS: usize = 8;
 
 /// Groups in words, those first of which more is known than who was in them.
 fn groups(groups: &[InspectGroup]) -> String {
-    let is_special = |group: &&InspectGroup| group.weight.is_some() || group.max.is_some() || group.idle;
+    let is_special = |group: &&InspectGroup| {
+        group.weight.is_some() || group.max.is_some() || group.rt.is_some() || group.idle
+    };
     let (special, plain): (Vec<_>, Vec<_>) = groups.iter().partition(is_special);
     let words = |group: &InspectGroup| {
         let mut words = vec![if group.processes == 1 {
@@ -112,6 +114,10 @@ fn groups(groups: &[InspectGroup]) -> String {
                 String::new()
             };
             format!("{}/{}{burst}", duration_ns(max.quota_ns), duration_ns(max.period_ns))
+        }));
+        words.extend(group.rt.map(|rt| {
+            let runtime = rt.runtime_ns.map_or("all".to_owned(), duration_ns);
+            format!("real-time {runtime}/{}", duration_ns(rt.period_ns))
         }));
         format!("{} ({})", group.path, words.join(", "))
     };
@@ -261,7 +267,7 @@ mod tests {
         tells    policies and affinities of 2 tasks, that idle CPUs halt
         recorded make -j4, process 812
         host     hz=250, preempt=full
-        groups   /web (2 processes, weight 300, 200ms/100ms)
+        groups   /web (2 processes, weight 300, 200ms/100ms, real-time 100ms/1.00s)
         lost     12 events in 2 gaps, and more in 1 of them
 
         event        count

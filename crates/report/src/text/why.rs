@@ -355,6 +355,11 @@ pub(crate) fn cause(cause: &Cause) -> String {
             let budget = match budget {
                 Budget::RealTime {} => "the real-time tasks of the CPU have used up their time".to_owned(),
                 Budget::Deadline {} => "it has used up its run time".to_owned(),
+                Budget::RtGroup { group } => {
+                    format!(
+                        "the real-time tasks of group {group} have used up their cpu.rt_runtime_us on the CPU"
+                    )
+                }
                 Budget::Group { group: Some(group) } => format!("group {group} has used up its cpu.max"),
                 Budget::Group { group: None } => "its group has used up its cpu.max".to_owned(),
             };

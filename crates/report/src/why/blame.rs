@@ -141,6 +141,7 @@ pub fn due_to(cause: &Cause) -> String {
         Cause::Throttled { budget, .. } => match budget {
             Budget::RealTime {} => "throttled: real-time".to_owned(),
             Budget::Deadline {} => "throttled: deadline".to_owned(),
+            Budget::RtGroup { group } => format!("throttled: real-time of group {group}"),
             Budget::Group { group } => {
                 format!("throttled: group {}", group.as_deref().unwrap_or("unknown"))
             }

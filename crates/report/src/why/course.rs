@@ -73,6 +73,7 @@ impl Course {
     pub fn throttled(&self, time: Nanos, cpu: CpuId, pid: Pid, prio: Prio) -> Option<Stopped> {
         let concerns = |budget: LogBudget| match budget {
             LogBudget::RealTime {} => (0..100).contains(&prio.0),
+            LogBudget::RtGroup { group } => (0..100).contains(&prio.0) && self.is_in_group(pid, group),
             LogBudget::Group { group } => prio.0 >= 100 && self.is_in_group(pid, group),
             LogBudget::Deadline { pid: whose } => whose == pid,
         };
@@ -115,6 +116,9 @@ impl Course {
         match budget {
             LogBudget::RealTime {} => Budget::RealTime {},
             LogBudget::Deadline { .. } => Budget::Deadline {},
+            LogBudget::RtGroup { group } => Budget::RtGroup {
+                group: self.groups.get(group as usize).map_or("", |group| group.path.as_str()).into(),
+            },
             LogBudget::Group { group } => Budget::Group {
                 group: self.groups.get(group as usize).map(|group| group.path.as_str().into()),
             },

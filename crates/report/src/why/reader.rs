@@ -102,7 +102,9 @@ impl<Meant: Fn(Pid, &str) -> bool> Reader<'_, Meant> {
     fn throttles(&mut self, now: Nanos, cpu: CpuId, budget: LogBudget, is: bool) {
         match budget {
             LogBudget::Deadline { pid } => self.task(pid).is_throttled(now, is),
-            LogBudget::RealTime {} | LogBudget::Group { .. } => self.course.throttles(now, cpu, budget, is),
+            LogBudget::RealTime {} | LogBudget::RtGroup { .. } | LogBudget::Group { .. } => {
+                self.course.throttles(now, cpu, budget, is)
+            }
         }
     }
 

@@ -53,9 +53,9 @@ pub struct Common {
     /// web=cpu.max:200000/100000,cpu.weight:300.
     ///
     /// The files are cpu.max, cpu.max.burst, cpu.weight, cpu.weight.nice, cpu.shares, cpu.idle,
-    /// cpuset.cpus and cpuset.cpus.partition; times are in microseconds, as there, unless they have
-    /// another unit. A path (a/b) is a group in another one, which is made if it is not described. May be
-    /// repeated.
+    /// cpu.uclamp.min, cpu.uclamp.max, cpu.rt_runtime_us, cpu.rt_period_us, cpuset.cpus and
+    /// cpuset.cpus.partition; times are in microseconds, as there, unless they have another unit. A path
+    /// (a/b) is a group in another one, which is made if it is not described. May be repeated.
     #[arg(long, value_name = "NAME[=FILE:VALUE,...]", value_parser = groups::group)]
     group: Vec<GroupText>,
     /// Tasks that are in a group, and those that they fork: a name, a pattern of names (cc*) or a pid.

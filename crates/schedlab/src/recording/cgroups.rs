@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use trace::{CgroupCpu, CpuQuota};
+use trace::{CgroupCpu, CpuQuota, CpuRtRuntime};
 
 /// What the kernel gives a group by itself.
 const DEFAULT_WEIGHT: u64 = 100;
@@ -53,6 +53,7 @@ impl Hierarchy {
             shares: number("cpu.shares", DEFAULT_SHARES),
             burst_us: number("cpu.max.burst", 0).or_else(|| number("cpu.cfs_burst_us", 0)),
             idle: number("cpu.idle", 0) == Some(1),
+            rt: rt_runtime(&folder),
         }
     }
 }
@@ -98,6 +99,13 @@ fn quota_v1(folder: &Path) -> Option<CpuQuota> {
     Some(CpuQuota { quota_us, period_us })
 }
 
+/// Of version 1, where the kernel has groups of real-time tasks; a group has nothing by itself.
+fn rt_runtime(folder: &Path) -> Option<CpuRtRuntime> {
+    let runtime_us: i64 = text(folder, "cpu.rt_runtime_us")?.trim().parse().ok()?;
+    let period_us = number(folder, "cpu.rt_period_us")?;
+    (runtime_us != 0).then_some(CpuRtRuntime { runtime_us, period_us })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,11 +148,16 @@ mod tests {
             ("a/cpu.cfs_quota_us", "20000\n"),
             ("a/cpu.cfs_period_us", "100000\n"),
             ("a/cpu.shares", "512\n"),
+            ("a/cpu.rt_runtime_us", "100000\n"),
+            ("a/cpu.rt_period_us", "1000000\n"),
             ("a/b/cpu.cfs_quota_us", "-1\n"),
             ("a/b/cpu.cfs_period_us", "100000\n"),
             ("a/b/cpu.shares", "1024\n"),
+            ("a/b/cpu.rt_runtime_us", "0\n"),
+            ("a/b/cpu.rt_period_us", "1000000\n"),
         ];
-        let above = CgroupCpu { shares: Some(512), ..limited };
+        let rt = Some(CpuRtRuntime { runtime_us: 100_000, period_us: 1_000_000 });
+        let above = CgroupCpu { shares: Some(512), rt, ..limited };
         assert_eq!(cpu_of("v1", "", &v1, "/a/b"), BTreeMap::from([("/a".to_owned(), above)]));
         let inside = cpu_of("inside", "/docker/x", &v2, "/docker/x/a/b");
         assert_eq!(inside, BTreeMap::from([("/docker/x/a/b".to_owned(), limited)]));

@@ -90,7 +90,7 @@ fn comparable<P: Platform>(moment: &Moment<'_, P>) -> bool {
         seen |= bit;
         fits && !task.migration.is_disabled()
     });
-    distinct && !moment.queues().any(|q| q.rq.rt.is_throttled() || q.rq.dl.earliest().is_some())
+    distinct && !moment.queues().any(|q| q.rq.rt.is_any_throttled() || q.rq.dl.earliest().is_some())
 }
 
 /// Whether a CPU that lowers takes whatever waits elsewhere. With RT_PUSH_IPI the walkers of others do it in

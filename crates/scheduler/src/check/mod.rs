@@ -42,6 +42,7 @@ mod pelt;
 mod placement;
 mod placing;
 mod resched;
+mod rt_groups;
 mod rt_queue;
 mod running;
 mod spinners;
@@ -65,7 +66,7 @@ use core::cell::Ref;
 pub struct Violation {
     /// Document and number, as several documents number theirs alike: one of rt-class P1 to P18, fair-class
     /// I1 to I12, fair-placement I1 to I23, eevdf-class E1 to E17, deadline-groups DA1 to DA11, GB1 to
-    /// GB14, CF2, CF4, CF6 and CF7, and of machine.md MI2, MI3, MI4, MI6 and MI10; or `lock`.
+    /// GB14 and B9, CF2, CF4, CF6 and CF7, and of machine.md MI2, MI3, MI4, MI6 and MI10; or `lock`.
     pub invariant: &'static str,
     /// What was found: CPU, task, and the two things that do not agree.
     pub what: String,

@@ -46,9 +46,12 @@ pub(super) fn look<P: Platform>(memory: &mut Memory, moment: &Moment<'_, P>, fou
         memory.next_order.clear();
         memory.next_order.extend(queue.rq.rt.queued(&moment.k.tasks).map(entry));
         note_a_yield(tasks, memory, moment.k, &queue, *now);
+        // Those of other groups are in other queues.
+        let group = |p| moment.k.rt_group(moment.k.task(p));
         for pair in memory.next_order.windows(2) {
-            let in_order =
-                pair[0].prio != pair[1].prio || may_stand_before(tasks, memory, moment.k, pair[0], pair[1]);
+            let in_order = pair[0].prio != pair[1].prio
+                || group(pair[0].task) != group(pair[1].task)
+                || may_stand_before(tasks, memory, moment.k, pair[0], pair[1]);
             found.expect("rt-class P9", in_order, || {
                 format!("CPU {}: {:?} has overtaken {:?}", queue.rq.cpu, pair[0], pair[1])
             });
@@ -71,7 +74,9 @@ fn note_a_yield<P: Platform>(
     let yields = queue.published.counts.yields.get();
     let curr = queue.rq.curr;
     let prio = k.task(curr).prio.get();
-    let first = memory.next_order.iter().find(|queued| queued.prio == prio);
+    let group = |p| k.rt_group(k.task(p));
+    let is_equal = |queued: &&Queued| queued.prio == prio && group(queued.task) == group(curr);
+    let first = memory.next_order.iter().find(is_equal);
     if memory.yields != yields && first.is_some_and(|first| first.task != curr) {
         tasks.of(curr, k.task(curr).pid.get()).requeued = now;
     }

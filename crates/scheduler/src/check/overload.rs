@@ -9,14 +9,14 @@ use alloc::format;
 /// P6: `overloaded` is what rt-class 1.6 says, by a rule that was in force when it was last looked at.
 pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
     let rt = &queue.rq.rt;
-    let by_depth = rt.nr_running() > 1;
+    let by_depth = rt.nr_queued() > 1;
     let by_migratory = by_depth && rt.nr_migratory() >= 1;
     let by_pushable = rt.pushable(&moment.k.tasks).next().is_some();
     let (is, past) = (rt.is_overloaded(), &moment.past);
     let by_a_rule = [(past.depth, by_depth), (past.migratory, by_migratory), (past.by_pushable, by_pushable)];
     let right = by_a_rule.iter().any(|(was_in_force, wanted)| *was_in_force && is == *wanted);
     found.expect("rt-class P6", right, || {
-        let (n, movable) = (rt.nr_running(), rt.nr_migratory());
+        let (n, movable) = (rt.nr_queued(), rt.nr_migratory());
         format!(
             "CPU {}: overloaded is {is} with {n} RT tasks queued, {movable} of them movable",
             queue.rq.cpu

@@ -1,5 +1,6 @@
 //! P3 and P10: a task is on exactly one run queue iff it is runnable, and on a CPU that it may use.
 
+use super::rt_queue::rt_counted;
 use super::{Findings, Moment, Queue};
 use crate::Class;
 use crate::fair::is_hidden;
@@ -10,7 +11,7 @@ use alloc::format;
 /// P10: what a queue holds knows that it is queued there. So nothing can be on two queues.
 pub(super) fn queued_once<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
     let (k, rq) = (moment.k, &*queue.rq);
-    let rt = rq.rt.queued(&k.tasks).take(rq.rt.nr_running() as usize);
+    let rt = rq.rt.queued(&k.tasks).take(rq.rt.nr_queued() as usize);
     let mut check = |p: TaskId, class: Class| {
         let task = k.task(p);
         let right = task.on_rq.get() && task.cpu.get() == rq.cpu && task.class.get() == class;
@@ -47,7 +48,7 @@ pub(super) fn runs_what_is_queued<P: Platform>(
 /// awake. (Before, somebody may be about to move a task whose affinity has just changed.)
 pub(super) fn runnable_is_queued<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     let k = moment.k;
-    let left_out = |q: &Queue<'_>| if q.published.rt_left_out.get() { q.rq.rt.nr_running() } else { 0 };
+    let left_out = |q: &Queue<'_>| q.rq.rt.nr_queued() - rt_counted(k, q);
     let queued: u32 = moment.queues().map(|q| q.rq.nr_running + left_out(&q)).sum();
     let mut runnable = 0;
     for p in moment.tasks() {

@@ -1,9 +1,10 @@
 //! P4 and P5: a queue's RT part agrees with itself and with what it publishes.
 
-use super::{Findings, Moment, Queue};
+use super::{Findings, Moment, Queue, rt_groups};
 use crate::Class;
 use crate::platform::Platform;
-use crate::{Prio, TaskId};
+use crate::rt::is_hidden;
+use crate::{GroupId, Prio, Scheduler, TaskId};
 use alloc::format;
 
 pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
@@ -12,17 +13,18 @@ pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found
     published_is_what_is_protected(queue, found);
     pushable_list(moment, queue, found);
     next_is_first_pushable(moment, queue, found);
+    rt_groups::look(moment, queue, found);
 }
 
-/// P4: `rt_nr_running`, `rt_nr_migratory` and `nr_running` count what is there.
+/// P4: `rt_nr_total`, `rt_nr_migratory` and `nr_running` count what is there.
 fn counts_equal_contents<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
     let (k, rq) = (moment.k, &*queue.rq);
     // A list that has become a ring would never end.
-    let limit = rq.rt.nr_running() as usize + 1;
+    let limit = rq.rt.nr_queued() as usize + 1;
     let queued = || rq.rt.queued(&k.tasks).take(limit);
     let (n, migratory) = (queued().count(), queued().filter(|p| !k.task(*p).is_pinned()).count());
-    found.expect("rt-class P4", n == rq.rt.nr_running() as usize, || {
-        format!("CPU {}: rt_nr_running is {}, its lists hold {n}", rq.cpu, rq.rt.nr_running())
+    found.expect("rt-class P4", n == rq.rt.nr_queued() as usize, || {
+        format!("CPU {}: rt_nr_total is {}, its lists hold {n}", rq.cpu, rq.rt.nr_queued())
     });
     found.expect("rt-class P4", migratory == rq.rt.nr_migratory() as usize, || {
         format!(
@@ -37,7 +39,7 @@ fn counts_equal_contents<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>,
     found.expect("rt-class P4", !left_out || rq.rt.is_throttled(), || {
         format!("CPU {}: real-time tasks are left out of nr_running, and not throttled", rq.cpu)
     });
-    let (rt, fair) = (if left_out { 0 } else { rq.rt.nr_running() }, rq.fair.h_nr_running);
+    let (rt, fair) = (rt_counted(k, queue), rq.fair.h_nr_running);
     found.expect("rt-class P4", rq.nr_running == stop + dl + rt + fair, || {
         let counted = rq.nr_running;
         format!(
@@ -51,6 +53,16 @@ fn counts_equal_contents<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>,
     });
 }
 
+/// How many real-time tasks `nr_running` contains.
+pub(super) fn rt_counted<P: Platform>(k: &Scheduler<P>, queue: &Queue<'_>) -> u32 {
+    let (rt, published) = (&queue.rq.rt, queue.published);
+    match k.rt_bandwidth.has_groups() {
+        true => published.rt_counted.get(),
+        false if published.rt_left_out.get() => 0,
+        false => rt.nr_queued(),
+    }
+}
+
 /// P4: each task is on the list of its priority, and `highest_prio.curr` is the priority of the first.
 fn lists_hold_queued_tasks_in_order<P: Platform>(
     moment: &Moment<'_, P>,
@@ -58,8 +70,8 @@ fn lists_hold_queued_tasks_in_order<P: Platform>(
     found: &mut Findings,
 ) {
     let (k, rq) = (moment.k, &*queue.rq);
-    let mut last = None;
-    for p in rq.rt.queued(&k.tasks).take(rq.rt.nr_running() as usize) {
+    let mut last: Option<(GroupId, Prio)> = None;
+    for p in rq.rt.queued(&k.tasks).take(rq.rt.nr_queued() as usize) {
         let task = k.task(p);
         found.expect(
             "rt-class P4",
@@ -73,15 +85,18 @@ fn lists_hold_queued_tasks_in_order<P: Platform>(
                 )
             },
         );
-        let prio = task.prio.get();
-        found.expect("rt-class P4", last.is_none_or(|l: Prio| !prio.beats(l)), || {
+        let (group, prio) = (k.rt_group(task), task.prio.get());
+        found.expect("rt-class P4", last.is_none_or(|(of, l)| of != group || !prio.beats(l)), || {
             format!("CPU {}: {p:?} of prio {prio} is queued behind prio {:?}", rq.cpu, last)
         });
-        last = Some(prio);
+        last = Some((group, prio));
     }
-    let first = rq.rt.queued(&k.tasks).next().map_or(Prio::NO_RT, |p| k.task(p).prio.get());
+    // Those of groups that have used up their time do not count.
+    let competes = |p: &TaskId| !is_hidden(k, rq, *p);
+    let prios = rq.rt.queued(&k.tasks).filter(competes).map(|p| k.task(p).prio.get());
+    let first = prios.min().unwrap_or(Prio::NO_RT);
     found.expect("rt-class P4", rq.rt.highest() == first, || {
-        format!("CPU {}: highest_prio.curr is {}, the first queued has {first}", rq.cpu, rq.rt.highest())
+        format!("CPU {}: highest_prio.curr is {}, the best queued has {first}", rq.cpu, rq.rt.highest())
     });
 }
 
@@ -114,7 +129,7 @@ fn pushable_list<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: 
         let task = k.task(p);
         task.on_rq.get() && task.cpu.get() == rq.cpu && p != rq.curr && !task.is_pinned()
     };
-    let limit = rq.rt.nr_running() as usize;
+    let limit = rq.rt.nr_queued() as usize;
     let listed = || rq.rt.pushable(&k.tasks).take(limit + 1);
     let stranger = listed().find(|p| !may_be_pushed(*p));
     found.expect("rt-class P5", stranger.is_none(), || {

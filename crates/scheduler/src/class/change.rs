@@ -9,7 +9,7 @@ use crate::platform::Platform;
 use crate::registry::{AffinityStint, Renice};
 use crate::rq::RqGuard;
 use crate::task::Task;
-use crate::{CpuMask, DlParams, Nanos, NotAdmitted, Policy, Prio, Scheduler, TaskId, dl, fair, rt};
+use crate::{CpuId, CpuMask, DlParams, Nanos, NotAdmitted, Policy, Prio, Scheduler, TaskId, dl, fair, rt};
 
 /// Why a task's priority is another one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,12 +20,26 @@ pub(crate) enum PrioChange {
     Inheritance,
 }
 
-/// Whether a task may have this policy (deadline-groups A2, A3).
+/// Whether a task, which is on `cpu`, may have this policy (deadline-groups A2, A3, B9). Nothing is reserved
+/// yet. Of a task that is made with it, whoever makes it asks, before its first wakeup: that reserves.
 ///
 /// # Errors
 /// What the kernel refuses.
-pub(crate) fn admits<P: Platform>(k: &Scheduler<P>, task: &Task, policy: Policy) -> Result<(), NotAdmitted> {
-    dl::fits(k, task, task.cpu.get(), policy)
+pub fn admits<P: Platform>(
+    k: &Scheduler<P>,
+    task: &Task,
+    cpu: CpuId,
+    policy: Policy,
+) -> Result<(), NotAdmitted> {
+    rt::admits(k, task, policy)?;
+    dl::fits(k, task, cpu, policy)
+}
+
+/// A queued task of this class got another policy, and keeps the priority that it inherits.
+pub(crate) fn kept_priority<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
+    if rq.me.task(p).class.get() == Class::Rt {
+        rt::boost_changed(rq, p);
+    }
 }
 
 /// A task that is off its queue gets a policy that has been admitted; it still has its former one.

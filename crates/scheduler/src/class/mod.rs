@@ -31,7 +31,8 @@ mod used;
 pub(crate) use crate::fair::{Balancing, parks_on_return};
 pub(crate) use crate::rt::push_away;
 pub(crate) use balance::{post_schedule, pre_schedule, task_woken};
-pub(crate) use change::{PrioChange, admits, lend, off_and_on, policy_changes, set_custom_slice};
+pub use change::admits;
+pub(crate) use change::{PrioChange, kept_priority, lend, off_and_on, policy_changes, set_custom_slice};
 pub(crate) use every::{
     active_load_balance, entered_idle, inherit_habits, init_task, on_wake_other, raise_load_balance,
     trigger_load_balance, update_cpu_load,

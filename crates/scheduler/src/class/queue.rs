@@ -157,7 +157,8 @@ pub(crate) fn park_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
 fn counts_as_runnable<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) -> bool {
     match task.class.get() {
         Class::Deadline => false,
-        Class::Rt => !rq.published.rt_left_out.get(),
+        // With groups the class counts what competes.
+        Class::Rt => !rq.me.k.rt_bandwidth.has_groups() && !rq.published.rt_left_out.get(),
         Class::Fair => !fair::is_hidden(rq.me.k, task),
         Class::Stop | Class::Idle => true,
     }

@@ -10,13 +10,15 @@ use crate::{CpuId, CpuMask, FULL_CAPACITY, Nanos, Policy, RootDomain, RootId, Sc
 use alloc::boxed::Box;
 use core::fmt;
 
-/// Why the kernel refuses SCHED_DEADLINE, or an affinity of one of its tasks.
+/// Why the kernel refuses a policy, or an affinity of a deadline task.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NotAdmitted {
     /// This kernel has no such class (EINVAL).
     NoClass,
     /// This kernel knows no SCHED_FLAG_RECLAIM (EINVAL).
     NoReclaim,
+    /// The task's group has no time for SCHED_FIFO and SCHED_RR (EPERM; deadline-groups B9).
+    NoRtRuntime,
     /// The task may not run on all CPUs of the root domain (EPERM).
     Affinity {
         /// Where it may run.
@@ -49,6 +51,10 @@ impl fmt::Display for NotAdmitted {
             NotAdmitted::NoReclaim => {
                 f.write_str("this kernel has no SCHED_FLAG_RECLAIM (Linux has it since 4.13)")
             }
+            NotAdmitted::NoRtRuntime => f.write_str(
+                "its task group has no time for SCHED_FIFO and SCHED_RR (EPERM): write cpu.rt_runtime_us \
+                 above 0 there, or leave the task in the root",
+            ),
             NotAdmitted::Affinity { allowed, needed } => write!(
                 f,
                 "SCHED_DEADLINE needs an affinity with all CPUs, {needed}, but the task may run on {allowed} \

@@ -7,7 +7,7 @@ use super::timer::{What, arm, cancel};
 use super::tree::DlId;
 use crate::platform::Platform;
 use crate::rq::RqGuard;
-use crate::{Event, Nanos, Reason, TaskId, Throttled, fair};
+use crate::{Event, Nanos, Reason, TaskId, Throttled, fair, rt};
 
 /// Accounts the running task's time up to the queue's clock, which may throttle it.
 pub(crate) fn update_curr<P: Platform>(rq: &mut RqGuard<'_, P>) {
@@ -18,6 +18,7 @@ pub(crate) fn update_curr<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let delta = now.saturating_sub(stats.exec_start.get());
     if delta > Nanos::ZERO {
         stats.ran(delta, now);
+        rt::deadline_ran(rq, delta);
         fair::pelt::higher_class_charged(rq, delta);
         me.event(Event::StatRuntime { task: curr, runtime: delta, vruntime: 0 });
         let charged = grub::charged(me, rq.cpu, &task.dl, delta);

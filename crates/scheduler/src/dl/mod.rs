@@ -66,7 +66,8 @@ mod server;
 mod timer;
 mod tree;
 
-pub use admission::{NotAdmitted, fits, may_take_affinity};
+pub(crate) use admission::fits;
+pub use admission::{NotAdmitted, may_take_affinity};
 pub use entity::{DlCpus, DlDomain, DlEntity, DlOfTask, DlRq};
 pub(crate) use params::BW_SHIFT;
 pub use params::{DlParams, DlParamsError, ratio};
@@ -83,7 +84,7 @@ pub(crate) use push::{has_pushable_tasks, post_schedule, task_woken, wants_task_
 pub(crate) use queue::{dequeue_task, enqueue_task, first, lend, pick_task, put_prev_task, set_next_task};
 pub(crate) use select::select_task_rq;
 pub(crate) use server::{fair_came, fair_ran, fair_went, idle_begins, idled, picked_in_vain};
-pub(crate) use timer::arm_group_timer;
+pub(crate) use timer::{arm_group_timer, arm_rt_group_timer};
 
 #[cfg(test)]
 mod tests;

@@ -13,7 +13,7 @@ use super::tree::DlId;
 use crate::class::Class;
 use crate::fair::{GroupTimer, group_timer};
 use crate::platform::Platform;
-use crate::{CpuId, GroupId, Nanos, Reason, RootId, TaskId, ThisCpu};
+use crate::{CpuId, GroupId, Nanos, Reason, RootId, TaskId, ThisCpu, rt};
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
@@ -26,6 +26,8 @@ pub(super) enum What {
     ZeroLag(TaskId),
     /// A task group's limit (deadline-groups B7): the fair class's, on the same hardware.
     Group(GroupId, GroupTimer),
+    /// The period of a task group's real-time limit (deadline-groups B9).
+    RtGroup(GroupId),
     /// That of a task that has exited: this much of a root domain's, counted on this CPU if on any.
     Leftover { cpu: Option<CpuId>, root: RootId, bw: u64 },
 }
@@ -71,6 +73,11 @@ pub(crate) fn arm_group_timer<P: Platform>(me: ThisCpu<'_, P>, at: Nanos, group:
     arm(me, me.id, at, What::Group(group, timer));
 }
 
+/// Sets that of its real-time limit.
+pub(crate) fn arm_rt_group_timer<P: Platform>(me: ThisCpu<'_, P>, at: Nanos, group: GroupId) {
+    arm(me, me.id, at, What::RtGroup(group));
+}
+
 /// Takes a timer back that was set.
 pub(super) fn cancel<P: Platform>(me: ThisCpu<'_, P>, armed: Option<Armed>, what: What) {
     let Some(Armed { on, .. }) = armed else { return };
@@ -104,6 +111,7 @@ pub async fn dl_timer<P: Platform>(me: ThisCpu<'_, P>) {
                 }
             }
             What::Group(group, timer) => group_timer(me, group, timer).await,
+            What::RtGroup(group) => rt::group_period_ends(me, group).await,
             What::Leftover { cpu, root, bw } => active::leftover_passed(me, cpu, root, bw),
         }
     }

@@ -52,6 +52,18 @@ pub const ALIASES: &[Alias] = &[
         settings: &["NO_FAIR_SLEEPERS"],
     },
     Alias {
+        name: "rt_group_sched=1",
+        meaning: "A boot option of kernels with RT_GROUP_SCHED (6.15 on): real-time tasks have groups.",
+        source: "deadline-groups B9",
+        settings: &["rt_throttle=groups"],
+    },
+    Alias {
+        name: "rt_group_sched=0",
+        meaning: "The same without groups of real-time tasks; all together are throttled.",
+        source: "deadline-groups B9",
+        settings: &["rt_throttle=root"],
+    },
+    Alias {
         name: "WAKEUP_PREEMPTION",
         meaning: "The name that Linux 6.1 has for WAKEUP_PREEMPT.",
         source: "sched_features of a recorded 6.1 kernel",

@@ -2,10 +2,10 @@
 //!
 //! The code that changes priorities dequeues the task, changes it, enqueues it, and then calls these.
 
-use super::overload;
 use super::pull::pull_rt_task;
 use super::push::{push_rt_task, push_rt_tasks};
 use super::queue::{Change, publish, update_next};
+use super::{groups, overload};
 use crate::platform::Platform;
 use crate::registry::PostPush;
 use crate::rq::RqGuard;
@@ -23,7 +23,7 @@ pub(crate) async fn prio_changed<P: Platform>(mut rq: RqGuard<'_, P>, p: TaskId,
     } else if old.beats(task.prio.get()) {
         rq = pull_rt_task(rq).await;
         // The lock may have been dropped meanwhile.
-        if rq.curr == p && rq.rt.active.best().beats(task.prio.get()) {
+        if rq.curr == p && rq.rt.root.active.best().beats(task.prio.get()) {
             me.decide(p, Reason::PrioDropped);
             rq.resched();
         }
@@ -61,7 +61,7 @@ pub(crate) async fn switched_to<P: Platform>(mut rq: RqGuard<'_, P>, p: TaskId) 
 /// task that enters from the fair class is.)
 pub(crate) fn left_deadline_class<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let curr = rq.me.task(rq.curr);
-    if curr.class.get() == Class::Rt && rq.rt.active.best().beats(curr.prio.get()) {
+    if curr.class.get() == Class::Rt && rq.rt.root.active.best().beats(curr.prio.get()) {
         rq.me.decide(rq.curr, Reason::PrioDropped);
         rq.resched();
     }
@@ -69,7 +69,7 @@ pub(crate) fn left_deadline_class<P: Platform>(rq: &mut RqGuard<'_, P>) {
 
 /// A queued task left the class: if it was the last here, others may have something to give.
 pub(crate) async fn switched_from<P: Platform>(rq: RqGuard<'_, P>) {
-    if rq.rt.nr_running == 0 {
+    if rq.rt.root.nr_running == 0 {
         pull_rt_task(rq).await;
     }
 }
@@ -104,6 +104,15 @@ pub(crate) fn pinned_changed<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     publish(rq);
 }
 
+/// A queued task got another policy, and keeps the priority that it inherits: it may be boosted now, or no
+/// longer.
+pub(crate) fn boost_changed<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
+    if rq.me.k.rt_bandwidth.has_groups() && rq.me.task(p).rt.queued.is_linked() {
+        groups::count_boost(rq, p);
+        publish(rq);
+    }
+}
+
 /// Brings every queue in line with rules that changed while tasks are queued: overload, `next`, and tasks
 /// that an older push had dropped from the pushable list; and what the deadline class has of these. No kernel
 /// can do this; whoever changes a rule while the machine runs calls it, on any CPU.
@@ -115,7 +124,7 @@ pub async fn rules_changed<P: Platform>(me: ThisCpu<'_, P>) {
             let task = me.task(*p);
             *p != curr && !task.is_pinned() && !task.rt.pushable.is_linked()
         };
-        while let Some(p) = rq.rt.active.iter(&me.k.tasks).find(dropped) {
+        while let Some(p) = groups::find_best(&rq, dropped) {
             rq.rt.pushable.push_back(&me.k.tasks, p, me.task(p).prio.get());
         }
         update_next(&mut rq, Change::Affinity);

@@ -43,6 +43,14 @@
 //!
 //! SCHED_RR's slice, at the tick (tick.rs), and throttling, wherever run time is accounted (throttle.rs).
 //!
+//! # Groups
+//!
+//! A kernel with RT_GROUP_SCHED has a queue for each group and CPU, of which an entity stands in the queue
+//! above (groups.rs). A pick goes from the root's queue downwards, run time is accounted on the whole way
+//! up. A group that has used up its time leaves the queue above: its tasks count there no longer, nor does
+//! cpupri see them. They stay pushable, and the CPU stays overloaded by them: so a push that meets one above
+//! the running task goes no further (the kernel reschedules for it, in vain).
+//!
 //! # Older behaviours the registry brings back, and what was wrong with them
 //!
 //! - `overload_rule=depth`: two pinned tasks make a CPU overloaded, and everybody looks there in vain; a push
@@ -69,8 +77,10 @@
 //!   interrupting itself.
 //! - `RT_RUNTIME_SHARE`: one CPU may run real-time tasks all the time, and starves what is pinned there.
 
+mod bandwidth;
 mod change;
 mod cpupri;
+mod groups;
 mod list;
 mod load_route;
 mod overload;
@@ -86,12 +96,16 @@ mod select;
 mod throttle;
 mod tick;
 
+pub use bandwidth::{Bandwidth, RtLimit, RtThrottleCounts};
 pub use change::rules_changed;
 pub use cpupri::LevelCpus;
 pub use push_ipi::push_irq_work;
-pub use throttle::{Bandwidth, sched_rt_period_timer};
+pub use throttle::sched_rt_period_timer;
 
-pub(crate) use change::{left_deadline_class, pinned_changed, prio_changed, switched_from, switched_to};
+pub(crate) use change::{
+    boost_changed, left_deadline_class, pinned_changed, prio_changed, switched_from, switched_to,
+};
+pub(crate) use groups::is_hidden;
 pub(crate) use preempt::check_preempt_curr;
 pub(crate) use pull::{pre_schedule, wants_pre_schedule};
 pub(crate) use push::{post_schedule, task_woken, wants_task_woken};
@@ -103,10 +117,13 @@ pub(crate) use queue::{
 };
 pub(crate) use search::nearest_of;
 pub(crate) use select::{select_task_rq, select_task_rq_fork};
+pub(crate) use throttle::{admits, deadline_ran, group_period_ends};
 pub(crate) use tick::task_tick;
 
+use crate::class::ListEnd;
 use crate::task::TaskTable;
 use crate::{CpuId, CpuMask, Prio, RootId, TaskId};
+use alloc::vec::Vec;
 use core::cell::Cell;
 use list::{Links, Member, PrioLists};
 
@@ -119,6 +136,8 @@ pub struct RtEntity {
     pushable: Links,
     /// Ticks left of an RR slice; 0 before the first tick.
     time_slice: Cell<u32>,
+    /// Its queue counts it as boosted.
+    boosted: Cell<bool>,
 }
 
 impl RtEntity {
@@ -126,6 +145,7 @@ impl RtEntity {
         self.queued.reset();
         self.pushable.reset();
         self.time_slice.set(0);
+        self.boosted.set(false);
     }
 }
 
@@ -149,20 +169,53 @@ impl Member for Pushable {
     }
 }
 
+/// A queue of this class: that of the root, or of a group on a CPU (deadline-groups B9). Without groups the
+/// root's holds every task.
+#[derive(Debug, Default)]
+struct Level {
+    /// What is queued here, the running task included: tasks, and entities of groups.
+    active: PrioLists<Queued>,
+    /// Tasks that compete here: those queued, and those below the groups that are.
+    nr_running: u32,
+    /// How many of what is queued are boosted, or have somebody boosted below them. Not counted without
+    /// RT_GROUP_SCHED.
+    nr_boosted: u32,
+    /// It has used up its time.
+    throttled: bool,
+    /// It has been told that the queue stops, and not yet that it goes on.
+    told: bool,
+}
+
+impl Level {
+    /// Whether it is passed over: one with somebody boosted is not, though it has used up its time.
+    fn is_stopped(&self) -> bool {
+        self.throttled && self.nr_boosted == 0
+    }
+
+    fn push(&mut self, tasks: &TaskTable, p: TaskId, prio: Prio, place: ListEnd) {
+        match place {
+            ListEnd::Head => self.active.push_front(tasks, p, prio),
+            ListEnd::Tail => self.active.push_back(tasks, p, prio),
+        }
+    }
+}
+
 /// A run queue's part of this class (rt-class 1.1).
 #[derive(Debug)]
 pub struct RtRq {
-    /// Every queued task, the running one included.
-    active: PrioLists<Queued>,
-    /// Queued, not running, free to move.
+    /// The root's queue.
+    root: Level,
+    /// Those of the groups, by their numbers; none without RT_GROUP_SCHED.
+    groups: Vec<Level>,
+    /// Queued, not running, free to move; of whatever group, and whether that may run or not.
     pushable: PrioLists<Pushable>,
-    nr_running: u32,
+    /// Queued tasks of all groups, the running one included (rt_nr_total).
+    nr_queued: u32,
     /// Queued tasks that may run on more than one CPU.
     nr_migratory: u32,
     /// highest_prio.next, by the definition in force.
     next: Prio,
     overloaded: bool,
-    throttled: bool,
     /// Pushes in a row that pushed nothing because the candidate was about to run here.
     bails: u8,
 }
@@ -170,13 +223,13 @@ pub struct RtRq {
 impl Default for RtRq {
     fn default() -> RtRq {
         RtRq {
-            active: PrioLists::default(),
+            root: Level::default(),
+            groups: Vec::new(),
             pushable: PrioLists::default(),
-            nr_running: 0,
+            nr_queued: 0,
             nr_migratory: 0,
             next: Prio::NO_RT,
             overloaded: false,
-            throttled: false,
             bails: 0,
         }
     }
@@ -184,9 +237,14 @@ impl Default for RtRq {
 
 /// For checkers and reports.
 impl RtRq {
-    /// Queued tasks, the running one included, in the order in which they would run.
+    /// Queued tasks, the running one included, in the order in which they would run; of several queues, those
+    /// of one after those of another, the root's first.
     pub fn queued<'a>(&'a self, tasks: &'a TaskTable) -> impl Iterator<Item = TaskId> + 'a {
-        self.active.iter(tasks)
+        self.levels().flat_map(|level| level.active.iter(tasks)).filter(|p| !p.is_of_group())
+    }
+
+    fn levels(&self) -> impl Iterator<Item = &Level> {
+        core::iter::once(&self.root).chain(&self.groups)
     }
 
     /// The pushable list in its order.
@@ -194,9 +252,15 @@ impl RtRq {
         self.pushable.iter(tasks)
     }
 
-    /// Number of queued tasks, the running one included.
+    /// Number of tasks that compete, the running one included: not those of groups that have used up their
+    /// time.
     pub fn nr_running(&self) -> u32 {
-        self.nr_running
+        self.root.nr_running
+    }
+
+    /// Number of queued tasks of all groups, the running one included.
+    pub fn nr_queued(&self) -> u32 {
+        self.nr_queued
     }
 
     /// How many of them may run on more than one CPU.
@@ -206,7 +270,7 @@ impl RtRq {
 
     /// highest_prio.curr: best queued priority, or [`Prio::NO_RT`].
     pub fn highest(&self) -> Prio {
-        self.active.best()
+        self.root.active.best()
     }
 
     /// highest_prio.next (rt-class 1.5).
@@ -219,9 +283,14 @@ impl RtRq {
         self.overloaded
     }
 
-    /// Whether the queue is passed over when picking (rt-class 8.1).
+    /// Whether the whole class is passed over when picking (rt-class 8.1).
     pub fn is_throttled(&self) -> bool {
-        self.throttled
+        self.root.is_stopped()
+    }
+
+    /// Whether it is, or a group is (deadline-groups B9).
+    pub fn is_any_throttled(&self) -> bool {
+        self.levels().any(Level::is_stopped)
     }
 }
 

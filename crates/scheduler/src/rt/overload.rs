@@ -81,8 +81,8 @@ impl Overload {
 #[inline]
 pub(super) fn update<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let overloaded = match rq.me.k.config.rules.overload_rule.get() {
-        OverloadRule::Migratory => rq.rt.nr_running > 1 && rq.rt.nr_migratory >= 1,
-        OverloadRule::Depth => rq.rt.nr_running > 1,
+        OverloadRule::Migratory => rq.rt.nr_queued > 1 && rq.rt.nr_migratory >= 1,
+        OverloadRule::Depth => rq.rt.nr_queued > 1,
         OverloadRule::Pushable => !rq.rt.pushable.is_empty(),
     };
     if overloaded != rq.rt.overloaded {

@@ -41,7 +41,7 @@ fn need_pull_rt_task<P: Platform>(rq: &RqGuard<'_, P>, prev: TaskId, prev_prio: 
         Class::Deadline => dl::first(rq).is_none(),
         Class::Stop | Class::Rt | Class::Fair | Class::Idle => !prev.on_rq.get(),
     };
-    gone && prev_prio.beats(rq.rt.active.best())
+    gone && prev_prio.beats(rq.rt.root.active.best())
 }
 
 /// Whether another CPU has something to give, as far as the shared line tells.
@@ -111,7 +111,7 @@ fn has_better<P: Platform>(rq: &RqGuard<'_, P>, source: CpuId) -> bool {
         PullFilter::None => true,
         PullFilter::NextPrio => {
             me.touch(Line::Rq(source), Access::Read);
-            me.k.rq(source).published.rt_next.get().beats(rq.rt.active.best())
+            me.k.rq(source).published.rt_next.get().beats(rq.rt.root.active.best())
         }
     }
 }
@@ -128,7 +128,7 @@ enum Found {
 /// With both locks held: takes the best task of `source` that may run here and belongs here.
 fn pull_from<P: Platform>(rq: &mut RqGuard<'_, P>, mut source: RqGuard<'_, P>) -> Found {
     let me = rq.me;
-    let beats_here = |p: &TaskId| me.task(*p).prio.get().beats(rq.rt.active.best());
+    let beats_here = |p: &TaskId| me.task(*p).prio.get().beats(rq.rt.root.active.best());
     let Some(p) = pick_highest_pushable_task(&source, rq.cpu).filter(beats_here) else {
         me.decide(rq.curr, Reason::PullNothing);
         return Found::Nothing;

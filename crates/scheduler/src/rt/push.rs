@@ -1,5 +1,6 @@
 //! Push: a CPU gives away RT tasks that it cannot run (rt-class 5.2 to 5.4).
 
+use super::groups::is_hidden;
 use super::push_away::get_push_task;
 use super::pushable::{has_pushable_tasks, pick_next_pushable_task};
 use super::search::{For, find_lowest_rq};
@@ -57,7 +58,7 @@ pub(super) fn lowest_cpu_for<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, from: C
 
 /// Whether a task that is pushed to this queue would be the best there.
 pub(super) fn takes_pushed<P: Platform>(target: &RqGuard<'_, P>, p: TaskId) -> bool {
-    target.me.task(p).prio.get().beats(target.rt.active.best())
+    target.me.task(p).prio.get().beats(target.rt.root.active.best())
 }
 
 /// How many tasks to push at most.
@@ -158,7 +159,10 @@ impl Push {
         let better = me.task(p).prio.get().beats(me.task(rq.curr).prio.get());
         let bails = better && self.on_better == OnBetter::Reschedule;
         rq.rt.bails = if bails { rq.rt.bails.saturating_add(1) } else { 0 };
-        if bails {
+        if bails && is_hidden(me.k, rq, p) {
+            // It does not run here, whatever its priority; nor does what is behind it leave.
+            self.over = true;
+        } else if bails {
             me.decide(p, Reason::PushPreempts);
             rq.resched();
             self.over = true;

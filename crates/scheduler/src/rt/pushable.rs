@@ -1,5 +1,6 @@
 //! Which task a push or a pull would move (rt-class 5.2, 5.5c).
 
+use super::groups;
 use crate::platform::{Access, Cost, Line, Platform};
 use crate::registry::{OverloadRule, PullSource, PushSource, RtBalance};
 use crate::rq::RqGuard;
@@ -52,10 +53,10 @@ pub(super) fn pick_highest_pushable_task<P: Platform>(rq: &RqGuard<'_, P>, cpu: 
 /// The best queued task that does not run and suits; the kernels that scanned did so only with two or more
 /// queued.
 fn scan_queue<P: Platform>(rq: &RqGuard<'_, P>, suits: impl Fn(TaskId) -> bool) -> Option<TaskId> {
-    if rq.rt.nr_running < 2 {
+    if rq.rt.nr_queued < 2 {
         return None;
     }
-    rq.rt.active.iter(&rq.me.k.tasks).find(|p| {
+    groups::find_best(rq, |p| {
         rq.charge(Cost::ScanTask);
         *p != rq.curr && suits(*p)
     })

@@ -3,7 +3,7 @@
 //!
 //! The running task stays on its list. A task is *pushable* while it is queued, not running and free to move.
 
-use super::{overload, throttle};
+use super::{groups, overload, throttle};
 use crate::class::{DequeueKind, EnqueueKind, ListEnd};
 use crate::platform::Platform;
 use crate::registry::NextDef;
@@ -16,13 +16,15 @@ pub(crate) fn enqueue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
     let me = rq.me;
     let task = me.task(p);
     let (prio, movable, running) = (task.prio.get(), !task.is_pinned(), rq.curr == p);
-    let before = rq.rt.active.best();
-    if kind == EnqueueKind::Restore(ListEnd::Head) {
-        rq.rt.active.push_front(&me.k.tasks, p, prio);
+    let before = rq.rt.root.active.best();
+    let place = if let EnqueueKind::Restore(place) = kind { place } else { ListEnd::Tail };
+    if me.k.rt_bandwidth.has_groups() {
+        groups::enqueue(rq, p, place);
     } else {
-        rq.rt.active.push_back(&me.k.tasks, p, prio);
+        rq.rt.root.push(&me.k.tasks, p, prio, place);
+        rq.rt.root.nr_running += 1;
     }
-    rq.rt.nr_running += 1;
+    rq.rt.nr_queued += 1;
     rq.rt.nr_migratory += u32::from(movable);
     if movable && !running {
         rq.rt.pushable.push_back(&me.k.tasks, p, prio);
@@ -30,7 +32,7 @@ pub(crate) fn enqueue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
     update_next(rq, Change::Enqueued { prio, before });
     overload::update(rq);
     publish(rq);
-    throttle::start_rt_bandwidth(me);
+    throttle::start_rt_bandwidth(me, p);
 }
 
 /// Takes a task off its list.
@@ -41,9 +43,14 @@ pub(crate) fn dequeue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, _kin
     }
     let me = rq.me;
     let task = me.task(p);
-    rq.rt.active.remove(&me.k.tasks, p);
+    if me.k.rt_bandwidth.has_groups() {
+        groups::dequeue(rq, p);
+    } else {
+        rq.rt.root.active.remove(&me.k.tasks, p);
+        rq.rt.root.nr_running -= 1;
+    }
     rq.rt.pushable.remove(&me.k.tasks, p);
-    rq.rt.nr_running -= 1;
+    rq.rt.nr_queued -= 1;
     rq.rt.nr_migratory -= u32::from(!task.is_pinned());
     update_next(rq, Change::Dequeued { prio: task.prio.get() });
     overload::update(rq);
@@ -52,17 +59,22 @@ pub(crate) fn dequeue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, _kin
 
 /// Whether a pick would find a task of this class.
 pub(crate) fn has_runnable<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
-    rq.rt.active.first().is_some() && !throttle::is_throttled(rq)
+    rq.rt.root.active.first().is_some() && !throttle::is_throttled(rq)
 }
 
 /// Best task, unless the queue is throttled; it becomes current and leaves the pushable list.
 #[inline]
 pub(crate) fn pick_next_task<P: Platform>(rq: &mut RqGuard<'_, P>) -> Option<TaskId> {
-    let first = rq.rt.active.first()?;
-    if throttle::is_throttled(rq) {
-        pushable_changed(rq);
+    let first = rq.rt.root.active.first();
+    if first.is_none() && rq.rt.nr_queued == 0 {
         return None;
     }
+    let Some(first) = first.filter(|_| !throttle::is_throttled(rq)) else {
+        // Who was put is below a throttled queue.
+        pushable_changed(rq);
+        return None;
+    };
+    let first = groups::first_below(rq, first);
     set_next_task(rq, first);
     Some(first)
 }
@@ -121,12 +133,11 @@ pub(crate) fn yield_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
 /// Moves a queued task to an end of its list. Its place in the pushable list stays.
 pub(super) fn requeue<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, place: ListEnd) {
     let me = rq.me;
-    let prio = me.task(p).prio.get();
-    rq.rt.active.remove(&me.k.tasks, p);
-    match place {
-        ListEnd::Head => rq.rt.active.push_front(&me.k.tasks, p, prio),
-        ListEnd::Tail => rq.rt.active.push_back(&me.k.tasks, p, prio),
+    if me.k.rt_bandwidth.has_groups() {
+        return groups::requeue(rq, p, place);
     }
+    rq.rt.root.active.remove(&me.k.tasks, p);
+    rq.rt.root.push(&me.k.tasks, p, me.task(p).prio.get(), place);
 }
 
 /// The pushable list changed without an enqueue or dequeue, as where a higher class was picked after a task
@@ -145,7 +156,7 @@ pub(crate) fn pushable_changed<P: Platform>(rq: &mut RqGuard<'_, P>) {
 /// any deadline is above all priorities (deadline-groups A1).
 pub(crate) fn cpupri_follows<P: Platform>(rq: &RqGuard<'_, P>) {
     let (me, has_deadline) = (rq.me, rq.dl.earliest().is_some());
-    let highest = if has_deadline { Prio::DEADLINE } else { rq.rt.active.best() };
+    let highest = if has_deadline { Prio::DEADLINE } else { rq.rt.root.active.best() };
     me.k.root_domain(rq.cpu).rt.cpupri.set(me, rq.cpu, highest);
 }
 
@@ -173,6 +184,10 @@ pub(super) fn update_next<P: Platform>(rq: &mut RqGuard<'_, P>, change: Change) 
 
 fn second_best<P: Platform>(rq: &RqGuard<'_, P>, change: Change) -> Prio {
     let next = rq.rt.next;
+    if rq.me.k.rt_bandwidth.has_groups() {
+        // What comes and goes in a group is not what its parent sees.
+        return best_waiting(rq);
+    }
     match change {
         Change::Enqueued { prio, before } if prio.beats(before) => before,
         Change::Enqueued { prio, before } if prio == before => prio,
@@ -187,15 +202,15 @@ fn second_best<P: Platform>(rq: &RqGuard<'_, P>, change: Change) -> Prio {
 fn best_waiting<P: Platform>(rq: &RqGuard<'_, P>) -> Prio {
     let me = rq.me;
     let waiting = |p: &TaskId| *p != rq.curr && !me.task(*p).is_pinned();
-    rq.rt.active.iter(&me.k.tasks).find(waiting).map_or(Prio::NO_RT, |p| me.task(p).prio.get())
+    groups::find_best(rq, waiting).map_or(Prio::NO_RT, |p| me.task(p).prio.get())
 }
 
 /// Tells the other CPUs what changed: the published cells and cpupri.
 #[inline]
 pub(super) fn publish<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let (published, rt) = (rq.published, &rq.rt);
-    let (highest, next) = (rt.active.best(), rt.next);
-    published.rt_nr_running.set(rq, rt.nr_running);
+    let (highest, next) = (rt.root.active.best(), rt.next);
+    published.rt_nr_running.set(rq, rt.root.nr_running);
     published.rt_pushable.set(rq, !rt.pushable.is_empty());
     let rose_or_fell = published.rt_highest.replace(rq, highest) != highest;
     if published.rt_next.replace(rq, next) != next || rose_or_fell {
@@ -203,5 +218,8 @@ pub(super) fn publish<P: Platform>(rq: &mut RqGuard<'_, P>) {
     }
     if rose_or_fell {
         cpupri_follows(rq);
+    }
+    if rq.me.k.rt_bandwidth.has_groups() {
+        groups::recount(rq);
     }
 }

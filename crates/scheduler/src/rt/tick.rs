@@ -1,5 +1,6 @@
 //! SCHED_RR's time slice (rt-class 1.2, 8.2).
 
+use super::groups;
 use super::queue::{requeue, update_curr};
 use crate::class::ListEnd;
 use crate::platform::Platform;
@@ -27,7 +28,7 @@ pub(crate) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
         return;
     }
     task.rt.time_slice.set(slice_ticks(me));
-    if rq.rt.active.has_company(&me.k.tasks, p) {
+    if groups::has_company(rq, p) {
         requeue(rq, p, ListEnd::Tail);
         me.decide(p, Reason::RrSlice);
         rq.resched();

@@ -11,7 +11,7 @@ fn asks(lab: &Lab, p: TaskId, min: Option<u16>, max: Option<u16>) {
 }
 
 fn group(clamps: Clamps, parent: GroupId) -> GroupParams {
-    GroupParams { parent, shares: 1024, idle: false, quota: None, clamps }
+    GroupParams { parent, shares: 1024, idle: false, quota: None, clamps, rt: None }
 }
 
 /// Four small CPUs, then four large ones, in one cache.

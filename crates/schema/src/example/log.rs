@@ -102,6 +102,7 @@ fn events() -> Vec<LogEvent> {
         SchedWakeIdleWithoutIpi { target_cpu: cpu, ipi: ipis[0], noticed: Nanos(9_000) },
         ThrottleBegins { of_cpu: cpu, budget: LogBudget::RealTime {} },
         ThrottleEnds { of_cpu: cpu, budget: LogBudget::Group { group: 0 } },
+        ThrottleBegins { of_cpu: cpu, budget: LogBudget::RtGroup { group: 0 } },
         ThrottleBegins { of_cpu: cpu, budget: LogBudget::Deadline { pid: Pid(1_001) } },
         Schedule {},
         IrqEnter { idle_exit: Some(Nanos(900)) },

@@ -89,6 +89,7 @@ pub fn group(name: &str) -> GroupResult {
         name: name.to_owned(),
         weight: Some(300),
         max: Some(GroupLimit { quota_ns: 200_000_000, period_ns: 100_000_000, burst_ns: 50_000_000 }),
+        rt: Some(RtGroupLimit { runtime_ns: Some(100_000_000), period_ns: 1_000_000_000 }),
         stat: GroupStat {
             usage_ns: 1_234_567_000,
             share_permille: 750,
@@ -97,6 +98,8 @@ pub fn group(name: &str) -> GroupResult {
             throttled_ns: 812_000_000,
             nr_bursts: 4,
             burst_ns: 25_000_000,
+            nr_rt_throttled: 3,
+            rt_throttled_ns: 2_700_000_000,
         },
     }
 }
@@ -507,6 +510,7 @@ pub fn inspect() -> InspectResult {
             processes: 2,
             weight: Some(300),
             idle: false,
+            rt: Some(RtGroupLimit { runtime_ns: Some(100_000_000), period_ns: 1_000_000_000 }),
             max: Some(GroupLimit { quota_ns: 200_000_000, period_ns: 100_000_000, burst_ns: 0 }),
         }],
         recorded_command: Some(InspectCommand { tgid: 812, words: "make -j4".to_owned() }),

@@ -127,6 +127,7 @@ fn causes() -> Vec<Cause> {
         Cause::Mutex { chain: vec![mutex("m", false), mutex("n", true)], behind: Some(hog()) },
         throttled(Budget::RealTime {}),
         throttled(Budget::Deadline {}),
+        throttled(Budget::RtGroup { group: "audio".into() }),
         throttled(Budget::Group { group: Some("web".into()) }),
         Cause::IdleExit {},
         Cause::Idle {},

@@ -268,6 +268,11 @@ pub enum LogBudget {
         /// Its place in `groups` of the head, from 0.
         group: u32,
     },
+    /// That of the real-time tasks of a task group (cpu.rt_runtime_us).
+    RtGroup {
+        /// Its place in `groups` of the head, from 0.
+        group: u32,
+    },
     /// That of a deadline task, which may be on another CPU when it is over.
     Deadline {
         /// The task.

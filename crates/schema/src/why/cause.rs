@@ -191,6 +191,11 @@ pub enum Budget {
     RealTime {},
     /// Its own, of a deadline task.
     Deadline {},
+    /// That of the real-time tasks of its task group on a CPU (cpu.rt_runtime_us).
+    RtGroup {
+        /// The group's path.
+        group: Box<str>,
+    },
     /// The limit of its task group (cpu.max).
     Group {
         /// The group's path; absent where nothing tells.

@@ -1,13 +1,13 @@
 //! What is written into the files of a cgroup, with the rules by which the kernel takes it (deadline-groups
-//! B1, B6, B7, B11).
+//! B1, B6, B7, B9, B11).
 
 use crate::units;
-use machine::{GroupSpec, PartitionKind, QuotaSpec};
+use machine::{GroupSpec, PartitionKind, QuotaSpec, RtLimitSpec};
 use scheduler::{Clamps, CpuMask, FULL_CAPACITY, Nanos, Nice};
 use std::ops::RangeInclusive;
 
 /// The files that decide about CPU time and CPUs.
-pub const FILES: [&str; 10] = [
+pub const FILES: [&str; 12] = [
     "cpu.max",
     "cpu.max.burst",
     "cpu.weight",
@@ -16,6 +16,8 @@ pub const FILES: [&str; 10] = [
     "cpu.idle",
     "cpu.uclamp.min",
     "cpu.uclamp.max",
+    "cpu.rt_runtime_us",
+    "cpu.rt_period_us",
     "cpuset.cpus",
     "cpuset.cpus.partition",
 ];
@@ -41,6 +43,7 @@ pub struct GroupSettings {
     period: Nanos,
     burst: Nanos,
     clamps: Clamps,
+    rt: RtLimitSpec,
     cpus: Option<CpuMask>,
     partition: PartitionKind,
 }
@@ -54,6 +57,7 @@ impl Default for GroupSettings {
             period: DEFAULT_PERIOD,
             burst: Nanos::ZERO,
             clamps: Clamps::NONE,
+            rt: RtLimitSpec::default(),
             cpus: None,
             partition: PartitionKind::Member,
         }
@@ -107,6 +111,19 @@ impl GroupSettings {
             }
             "cpu.uclamp.max" => {
                 self.clamps.max = clamp(file, value)?;
+                Ok(())
+            }
+            "cpu.rt_runtime_us" => {
+                let wrong = |problem| format!("{file}: {problem}; write us such as 100000, or -1");
+                self.rt.runtime = if value == "-1" { None } else { Some(time(value).map_err(wrong)?) };
+                Ok(())
+            }
+            "cpu.rt_period_us" => {
+                let period = time(value).map_err(|problem| format!("{file}: {problem}"))?;
+                if period == Nanos::ZERO {
+                    return Err(format!("{file} is above 0 (EINVAL)"));
+                }
+                self.rt.period = Some(period);
                 Ok(())
             }
             "cpuset.cpus" => {
@@ -200,6 +217,12 @@ impl GroupSettings {
         self.clamps != Clamps::NONE
     }
 
+    /// Whether it says how much its real-time tasks may use.
+    #[must_use]
+    pub fn has_rt_limit(&self) -> bool {
+        self.rt != RtLimitSpec::default()
+    }
+
     /// What it is to the sched domains.
     #[must_use]
     pub fn partition(&self) -> PartitionKind {
@@ -215,9 +238,9 @@ impl GroupSettings {
     /// A group with these files, at the top.
     #[must_use]
     pub fn spec(&self, path: &str) -> GroupSpec {
-        let GroupSettings { shares, idle, quota, period, burst, clamps, cpus, partition } = *self;
+        let GroupSettings { shares, idle, quota, period, burst, clamps, rt, cpus, partition } = *self;
         let quota = quota.map(|quota| QuotaSpec { quota, period, burst });
-        GroupSpec { shares, idle, quota, clamps, cpus, partition, ..GroupSpec::new(path) }
+        GroupSpec { shares, idle, quota, clamps, rt: Some(rt), cpus, partition, ..GroupSpec::new(path) }
     }
 }
 
@@ -331,6 +354,20 @@ mod tests {
         }
     }
 
+    /// deadline-groups B9: nothing, of the period of the root, as the kernel makes a group.
+    #[test]
+    fn real_time_tasks_have_a_limit_of_their_own() {
+        let rt = |words: &[&str]| written(words).expect("legal").rt.expect("no session");
+        let of = |runtime: Option<u64>, period: Option<u64>| RtLimitSpec {
+            runtime: runtime.map(Nanos::from_millis),
+            period: period.map(Nanos::from_millis),
+        };
+        assert_eq!(rt(&[]), of(Some(0), None));
+        assert_eq!(rt(&["cpu.rt_runtime_us:100000"]), of(Some(100), None));
+        assert_eq!(rt(&["cpu.rt_runtime_us:10ms", "cpu.rt_period_us:100000"]), of(Some(10), Some(100)));
+        assert_eq!(rt(&["cpu.rt_runtime_us:-1"]), of(None, None));
+    }
+
     /// deadline-groups B1, B6 and B7: each EINVAL.
     #[test]
     fn what_the_kernel_refuses_is_refused_with_what_to_write() {
@@ -348,6 +385,8 @@ mod tests {
             (&["cpu.idle:2"], "cpu.idle is 0 or 1"),
             (&["cpu.idle:1", "cpu.weight:5"], "write cpu.idle:0 first"),
             (&["cpu.idle:1", "cpu.shares:5"], "write cpu.idle:0 first"),
+            (&["cpu.rt_period_us:0"], "cpu.rt_period_us is above 0"),
+            (&["cpu.rt_runtime_us:-2"], "write us such as 100000, or -1"),
             (&["cpu.weigth:5"], "a group has no file `cpu.weigth`"),
         ] {
             let error = written(words).expect_err("refused");

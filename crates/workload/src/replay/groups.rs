@@ -42,13 +42,15 @@ impl ReplayGroups {
 
 /// A cgroup with what it got; `None` for one that no kernel has.
 fn described(path: &str, cpu: CgroupCpu) -> Option<Group> {
-    let CgroupCpu { quota, weight, shares, burst_us, idle } = cpu;
+    let CgroupCpu { quota, weight, shares, burst_us, idle, rt } = cpu;
     let words = [
         quota.map(|quota| format!("cpu.max:{}/{}", quota.quota_us, quota.period_us)),
         weight.map(|weight| format!("cpu.weight:{weight}")),
         shares.filter(|_| !idle).map(|shares| format!("cpu.shares:{shares}")),
         burst_us.filter(|_| quota.is_some()).map(|burst_us| format!("cpu.max.burst:{burst_us}")),
         idle.then(|| "cpu.idle:1".to_owned()),
+        rt.map(|rt| format!("cpu.rt_runtime_us:{}", rt.runtime_us)),
+        rt.map(|rt| format!("cpu.rt_period_us:{}", rt.period_us)),
     ];
     let mut group = Group::new(path).ok()?;
     group.write(words.iter().flatten().map(String::as_str)).ok()?;

@@ -2,8 +2,8 @@
 
 use super::scene::{BEGIN, Scene, fifo, ms, us};
 use lab::machine::{
-    ChannelSpec, GroupSpec, IrqOff, MachineSpec, MutexKind, Outside, QuotaSpec, SoftirqGap, SoftirqSpec,
-    SoftirqTally, Spread, Step,
+    ChannelSpec, GroupSpec, IrqOff, MachineSpec, MutexKind, Outside, QuotaSpec, RtLimitSpec, SoftirqGap,
+    SoftirqSpec, SoftirqTally, Spread, Step,
 };
 use scheduler::{CpuId, CpuMask, DlParams, LevelKind, MutexId, Nanos, Policy, Topology, TopologyLevel};
 use schema::why::{Budget, Cause, Due, HeldMutex, IrqsOffPath, Precedence, WhyAlternative, WhyTask};
@@ -397,6 +397,23 @@ fn real_time_tasks_that_have_used_up_their_time() {
         panic!("{causes:?}")
     };
     assert_eq!((until.0, causes.len(), causes[0].1), (10_000_000, 1, 2_700_000));
+}
+
+/// deadline-groups B9: those of its group have, and not the others of the CPU.
+#[test]
+fn real_time_tasks_of_a_group_that_have_used_up_their_time() {
+    let mut scene = Scene::new(1);
+    scene.settings = vec!["rt_throttle=groups"];
+    let rt = Some(RtLimitSpec { runtime: Some(ms(5)), period: Some(ms(10)) });
+    let audio = scene.setup.group(GroupSpec { rt, ..GroupSpec::new("audio") });
+    scene.task("hog", fifo(50), [Step::Compute(ms(8))], |task| task.group = Some(audio));
+    scene.on(0, "fair", Policy::Normal, [Step::Compute(ms(50))]);
+    scene.task("victim", fifo(60), sleeper(us(7_300)), |task| task.group = Some(audio));
+    let causes = scene.causes("victim");
+    let Cause::Throttled { budget: Budget::RtGroup { group }, until: Some(until) } = &causes[0].0 else {
+        panic!("{causes:?}")
+    };
+    assert_eq!((&**group, until.0, causes.len(), causes[0].1), ("audio", 10_000_000, 1, 2_700_000));
 }
 
 #[test]

@@ -3,9 +3,10 @@
 use super::view::View;
 use crate::engine::record::add_latency;
 use crate::engine::userland::{Activity, Resume, counters};
-use crate::group::{GroupOutcome, GroupSpec, QuotaOutcome};
+use crate::group::{GroupOutcome, GroupSpec, QuotaOutcome, RtLimitOutcome};
 use crate::outcome::{StuckTask, TaskOrigin, TaskOutcome};
 use crate::setup::Outside;
+use scheduler::rt::{Bandwidth, RtThrottleCounts};
 use scheduler::{CpuId, GroupId, Nanos, TaskId, TaskState};
 use schema::Histogram;
 
@@ -61,7 +62,13 @@ impl View<'_> {
                 nr_bursts: counts.nr_bursts,
                 burst: counts.burst_time,
             });
-            GroupOutcome { spec: spec.clone(), usage, quota }
+            let of_rt = |of: &Bandwidth| {
+                let RtThrottleCounts { nr_throttled, throttled_time, usage } = of.counts_until(now);
+                Some(RtLimitOutcome { limit: of.limit()?, nr_throttled, throttled: throttled_time, usage })
+            };
+            let rt = self.k.groups.get(group).rt.as_ref().and_then(of_rt);
+            let usage = usage + rt.map_or(Nanos::ZERO, |rt| rt.usage);
+            GroupOutcome { spec: spec.clone(), usage, quota, rt }
         };
         specs.iter().zip(self.k.groups.ids()).map(outcome).collect()
     }

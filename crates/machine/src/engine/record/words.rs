@@ -95,6 +95,7 @@ fn budget<P: Platform>(me: ThisCpu<'_, P>, whom: Throttled) -> LogBudget {
         Throttled::RealTime => LogBudget::RealTime {},
         // The setup's first group is the kernel's second, behind the root.
         Throttled::Group(group) => LogBudget::Group { group: group.0.saturating_sub(1) },
+        Throttled::RtGroup(group) => LogBudget::RtGroup { group: group.0.saturating_sub(1) },
         Throttled::Deadline(task) => LogBudget::Deadline { pid: pid(me.task(task).pid.get()) },
     }
 }

@@ -4,8 +4,9 @@ use super::caller::Caller;
 use super::cpuset::within_cpuset;
 use crate::engine::record::words;
 use crate::outcome::RunError;
+use scheduler::admits;
 use scheduler::affinity::{set_cpus_allowed, set_cpus_allowed_nowait};
-use scheduler::dl::{NotAdmitted, fits, may_take_affinity};
+use scheduler::dl::{NotAdmitted, may_take_affinity};
 use scheduler::policy::{sched_setscheduler, set_user_nice};
 use scheduler::registry::Uclamp;
 use scheduler::uclamp::sched_setattr_clamps;
@@ -88,11 +89,11 @@ pub(crate) fn is_let_in(call: Caller<'_>) -> bool {
     // It starts here, or else on the first CPU that it may use.
     let here = Some(call.me.id).filter(|cpu| task.may_run_on(*cpu));
     let cpu = here.or(task.cpus_allowed.get().first()).unwrap_or(call.me.id);
-    fits(k, task, cpu, task.policy.get()).map_err(|why| call.refused(why)).is_ok()
+    admits(k, task, cpu, task.policy.get()).map_err(|why| call.refused(why)).is_ok()
 }
 
 impl Caller<'_> {
-    /// The kernel refuses SCHED_DEADLINE.
+    /// The kernel refuses a policy, or an affinity.
     fn refused(self, why: NotAdmitted) {
         self.fail(|pid, comm| RunError::NotAdmitted { pid, comm, why });
     }

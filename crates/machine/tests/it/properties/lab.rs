@@ -4,11 +4,12 @@ use super::scenario::{Op, Price, Scenario, Shape};
 use super::script::{Feeder, Script, Shared, Sink, Waker, nice, policy};
 use machine::{
     ByDistance, ChannelSpec, ColdPath, CpuSpeed, ExitedTasks, GroupSpec, IrqOff, KthreadNoise, Machine,
-    MachineSpec, MutexKind, Operation, Outcome, Points, QuotaSpec, RunError, RunOptions, Setup, SnapshotPlan,
-    SoftirqGap, SoftirqSpec, SoftirqTally, Spread, Stretch, TaskSpec, TimedSetting, Tracing, Woken,
+    MachineSpec, MutexKind, Operation, Outcome, Points, QuotaSpec, RtLimitSpec, RunError, RunOptions, Setup,
+    SnapshotPlan, SoftirqGap, SoftirqSpec, SoftirqTally, Spread, Stretch, TaskSpec, TimedSetting, Tracing,
+    Woken,
 };
 use scheduler::frequency::{FrequencyDomain, PerfLevel};
-use scheduler::registry::Config;
+use scheduler::registry::{Config, RtThrottle};
 use scheduler::{
     Clamps, CpuId, CpuMask, GroupId, LevelKind, Nanos, Nice, Policy, RtPriority, Topology, TopologyLevel,
 };
@@ -42,7 +43,10 @@ fn run_with(scenario: &Scenario, options: RunOptions) -> Result<Outcome, RunErro
     for setting in &scenario.settings {
         config.set(setting).expect("a setting of the registry");
     }
-    let setup = setup(scenario, spec.cpus() as u16);
+    let mut setup = setup(scenario, spec.cpus() as u16);
+    if config.rules.rt_throttle.get() == RtThrottle::Groups {
+        give_real_time(&config, &mut setup);
+    }
     let settings = scenario
         .later
         .iter()
@@ -50,6 +54,19 @@ fn run_with(scenario: &Scenario, options: RunOptions) -> Result<Outcome, RunErro
         .collect();
     let options = RunOptions { seed: scenario.seed, settings, ..options };
     Machine::new(spec, config, setup, options)?.run()
+}
+
+/// Where groups have real-time tasks of their own, each has some time for them, and the root enough for all.
+fn give_real_time(config: &Config, setup: &mut Setup) {
+    for setting in ["sched_rt_period_us=10000", "sched_rt_runtime_us=9000"] {
+        config.set(setting).expect("legal");
+    }
+    let mut runtimes = vec![Nanos::from_micros(2_000)];
+    setup.change_groups(|group| {
+        let runtime = Nanos(runtimes[group.parent.index()].0 / 5);
+        runtimes.push(runtime);
+        group.rt = Some(RtLimitSpec { runtime: Some(runtime), period: Some(Nanos::from_micros(2_000)) });
+    });
 }
 
 fn mask(cpus: std::ops::Range<u16>) -> CpuMask {

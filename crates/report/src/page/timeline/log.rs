@@ -80,6 +80,7 @@ fn tell<'m>(builder: &mut Builder, record: &LogRecord, meaning: &impl Fn(&str) -
             match *budget {
                 LogBudget::Deadline { pid } => builder.task_throttled(at, pid),
                 LogBudget::RealTime {} => builder.queue_throttled(there, Budget::RealTime),
+                LogBudget::RtGroup { group } => builder.queue_throttled(there, Budget::RtGroup(group)),
                 LogBudget::Group { group } => builder.queue_throttled(there, Budget::Group(group)),
             }
         }
@@ -88,6 +89,7 @@ fn tell<'m>(builder: &mut Builder, record: &LogRecord, meaning: &impl Fn(&str) -
             match *budget {
                 LogBudget::Deadline { pid } => builder.task_unthrottled(at, pid),
                 LogBudget::RealTime {} => builder.queue_unthrottled(there, Budget::RealTime),
+                LogBudget::RtGroup { group } => builder.queue_unthrottled(there, Budget::RtGroup(group)),
                 LogBudget::Group { group } => builder.queue_unthrottled(there, Budget::Group(group)),
             }
         }

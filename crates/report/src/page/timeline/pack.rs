@@ -71,7 +71,8 @@ pub fn pack(timeline: &Timeline, detail: Detail, until_ns: u64) -> Packed<'_> {
     interrupts(&mut columns, before(&timeline.interrupts, |interrupt| interrupt.until_ns, locks_until));
     decisions(&mut columns, before(&timeline.decisions, |decision| decision.time_ns, kept(Detail::All)));
     boosts(&mut columns, before(&timeline.boosts, |boost| boost.time_ns, until_ns));
-    throttles(&mut columns, before(&timeline.throttles, |throttle| throttle.until_ns, until_ns));
+    let of_queues = before(&timeline.throttles, |throttle| throttle.until_ns, until_ns);
+    throttles(&mut columns, of_queues, timeline.groups.len());
     let mut left_out = Vec::new();
     if detail > Detail::All && !timeline.decisions.is_empty() {
         left_out.push("the scheduler's decisions".to_owned());
@@ -171,7 +172,7 @@ fn boosts(columns: &mut Columns, boosts: &[Boost]) {
     columns.numbers("boost.new", boosts.iter().map(|boost| zigzag(boost.new)));
 }
 
-fn throttles(columns: &mut Columns, throttles: &[Throttle]) {
+fn throttles(columns: &mut Columns, throttles: &[Throttle], groups: usize) {
     columns.rising("throttle.until", throttles.iter().map(|throttle| throttle.until_ns));
     columns.numbers("throttle.length", throttles.iter().map(|throttle| throttle.until_ns - throttle.from_ns));
     // Of a CPU's number and of a group's one more; 0 is none.
@@ -179,6 +180,10 @@ fn throttles(columns: &mut Columns, throttles: &[Throttle]) {
         Throttled::Queue { cpu, budget: Budget::RealTime } => [u64::from(cpu) + 1, 0, 0],
         Throttled::Queue { cpu, budget: Budget::Group(group) } => {
             [u64::from(cpu) + 1, u64::from(group) + 1, 0]
+        }
+        // Behind those of the fair tasks.
+        Throttled::Queue { cpu, budget: Budget::RtGroup(group) } => {
+            [u64::from(cpu) + 1, u64::from(group) + groups as u64 + 1, 0]
         }
         Throttled::Task(task) => [0, 0, task.into()],
     };

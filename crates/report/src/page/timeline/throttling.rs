@@ -10,6 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub enum Budget {
     /// That of the real-time tasks.
     RealTime,
+    /// That of the real-time tasks of a task group and of the groups below it, by its number.
+    RtGroup(u32),
     /// That of a task group and of the groups below it, by its number.
     Group(u32),
 }
@@ -89,11 +91,13 @@ impl Throttling {
         let of_cpu = (task.cpu, Budget::RealTime)..=(task.cpu, Budget::Group(u32::MAX));
         self.queues.range(of_cpu).any(|((_, budget), _)| match budget {
             Budget::RealTime => (0..100).contains(&task.prio),
-            Budget::Group(group) => {
-                let members = self.members.get(*group as usize);
-                task.prio >= 100 && members.is_some_and(|members| members.contains(&task.task))
-            }
+            Budget::RtGroup(group) => (0..100).contains(&task.prio) && self.is_member(*group, task.task),
+            Budget::Group(group) => task.prio >= 100 && self.is_member(*group, task.task),
         })
+    }
+
+    fn is_member(&self, group: u32, task: u32) -> bool {
+        self.members.get(group as usize).is_some_and(|members| members.contains(&task))
     }
 
     /// All that still lasts, up to now.

@@ -4,6 +4,7 @@ use super::bandwidth::{BandwidthCounts, Pool, QueueBandwidth, QuotaParams};
 use crate::fair::pelt::{Average, Removed};
 use crate::fair::queue::CfsRq;
 use crate::platform::Platform;
+use crate::rt::{Bandwidth, RtLimit};
 use crate::shared::{Kept, RqLock, Shared};
 use crate::{Clamps, CpuId, GroupId, IDLE_POLICY_WEIGHT, Nanos, Policy, Scheduler, TaskId, ThisCpu};
 use alloc::boxed::Box;
@@ -22,6 +23,9 @@ pub struct GroupParams {
     pub quota: Option<QuotaParams>,
     /// `cpu.uclamp.min` and `cpu.uclamp.max`, in 1024ths (deadline-groups B11).
     pub clamps: Clamps,
+    /// How much its real-time tasks may use; `None`: it is a session (autogroup), whose real-time tasks are
+    /// the parent's. Without RT_GROUP_SCHED all are those of the root (deadline-groups B9).
+    pub rt: Option<RtLimit>,
 }
 
 /// All groups but the root.
@@ -45,6 +49,8 @@ pub struct Group {
     pub pool: Option<Pool>,
     /// The clamps in force: those that it asks for, within its parent's.
     pub clamps: Clamps,
+    /// What its real-time tasks may use, if they have queues of their own.
+    pub rt: Option<Bandwidth>,
     /// Sum of what its queues have published of their loads (deadline-groups B3, B4).
     pub load_avg: Kept<u64>,
     queues: Box<[GroupQueue]>,
@@ -163,7 +169,7 @@ impl<P: Platform> Scheduler<P> {
     /// # Panics
     /// If it is not, or the shares are zero.
     pub fn create_group(&mut self, params: GroupParams) -> GroupId {
-        let GroupParams { parent, shares, idle, quota, clamps } = params;
+        let GroupParams { parent, shares, idle, quota, clamps, rt } = params;
         assert!(parent.index() <= self.groups.0.len() && shares > 0, "a legal group: {params:?}");
         let cpus = self.cpus();
         let shares = if idle { IDLE_POLICY_WEIGHT } else { shares };
@@ -171,9 +177,11 @@ impl<P: Platform> Scheduler<P> {
         let depth = self.groups.depth(parent) + 1;
         self.tasks.create_group(cpus, parent, shares, policy);
         let id = GroupId(self.groups.0.len() as u32 + 1);
+        let has_rt_groups = self.rt_bandwidth.has_groups();
         for rq in self.rqs_mut() {
-            rq.create_group(id);
+            rq.create_group(id, has_rt_groups);
         }
+        let rt = rt.filter(|_| has_rt_groups).map(|limit| Bandwidth::of_group(cpus, limit));
         let queues = (0..cpus).map(|_| GroupQueue::default()).collect();
         let (pool, load_avg) = (quota.map(Pool::new), Kept::default());
         if parent != GroupId::ROOT {
@@ -181,7 +189,18 @@ impl<P: Platform> Scheduler<P> {
         }
         let children = Vec::new();
         let clamps = self.clamps_below(parent, clamps);
-        self.groups.0.push(Group { parent, depth, children, shares, idle, pool, clamps, load_avg, queues });
+        self.groups.0.push(Group {
+            parent,
+            depth,
+            children,
+            shares,
+            idle,
+            pool,
+            clamps,
+            rt,
+            load_avg,
+            queues,
+        });
         id
     }
 }

@@ -129,6 +129,7 @@ mod tests {
                 idle: false,
                 quota: None,
                 clamps: Clamps::NONE,
+                rt: None,
             });
             let change = |(at_us, load): &(u64, u64)| {
                 lab.k.platform.now.set(Nanos::from_micros(*at_us));

@@ -204,6 +204,7 @@ fn frozen_tasks_do_not_count() {
             idle: idle_group,
             quota: limit(10, 100),
             clamps: Clamps::NONE,
+            rt: None,
         };
         let limited = lab.k.create_group(params);
         let below = lab.group(limited, None);

@@ -23,7 +23,14 @@ pub(in crate::fair) fn limit(quota: u64, period: u64) -> Option<QuotaParams> {
 impl Lab {
     /// A group of 1024 shares.
     pub(super) fn group(&mut self, parent: GroupId, quota: Option<QuotaParams>) -> GroupId {
-        self.k.create_group(GroupParams { parent, shares: 1024, idle: false, quota, clamps: Clamps::NONE })
+        self.k.create_group(GroupParams {
+            parent,
+            shares: 1024,
+            idle: false,
+            quota,
+            clamps: Clamps::NONE,
+            rt: None,
+        })
     }
 
     /// A hog of a group on a CPU.
@@ -197,8 +204,14 @@ fn a_group_of_hogs_weighs_its_shares() {
 fn siblings_decide_about_preemption() {
     let asked = |idle: bool| {
         let mut lab = Lab::new(1, "6.18.y", &["hz=250"]);
-        let params =
-            GroupParams { parent: GroupId::ROOT, shares: 1024, idle, quota: None, clamps: Clamps::NONE };
+        let params = GroupParams {
+            parent: GroupId::ROOT,
+            shares: 1024,
+            idle,
+            quota: None,
+            clamps: Clamps::NONE,
+            rt: None,
+        };
         let g = lab.k.create_group(params);
         lab.spawn_in(g, 0);
         let waker = lab.spawn(Policy::Normal, 0);
@@ -222,6 +235,7 @@ fn a_reading_of_the_clock_charges_the_own_queue_alone() {
             idle: false,
             quota: above,
             clamps: Clamps::NONE,
+            rt: None,
         };
         let parent = lab.k.create_group(params);
         let group = lab.k.create_group(GroupParams { parent, quota: own, ..params });

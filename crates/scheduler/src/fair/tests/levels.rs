@@ -34,8 +34,14 @@ impl Lab {
 fn a_group_stays_near_when_one_of_its_tasks_sleeps() {
     let prefers = |settings: &[&str], idle: bool, tasks: u32, kind: DequeueKind| {
         let mut lab = Lab::new(1, "6.1.y", settings);
-        let params =
-            GroupParams { parent: GroupId::ROOT, shares: 1024, idle, quota: None, clamps: Clamps::NONE };
+        let params = GroupParams {
+            parent: GroupId::ROOT,
+            shares: 1024,
+            idle,
+            quota: None,
+            clamps: Clamps::NONE,
+            rt: None,
+        };
         let group = lab.k.create_group(params);
         let all: Vec<TaskId> = (0..tasks).map(|_| lab.spawn_in(group, 0)).collect();
         let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
@@ -102,8 +108,14 @@ fn an_interrupted_task_is_the_last_buddy_at_every_level() {
 #[test]
 fn each_level_has_a_floor() {
     let mut lab = Lab::new(1, "6.1.y", &["hz=250"]);
-    let params =
-        GroupParams { parent: GroupId::ROOT, shares: 2048, idle: false, quota: None, clamps: Clamps::NONE };
+    let params = GroupParams {
+        parent: GroupId::ROOT,
+        shares: 2048,
+        idle: false,
+        quota: None,
+        clamps: Clamps::NONE,
+        rt: None,
+    };
     let group = lab.k.create_group(params);
     lab.spawn_in(group, 0);
     let floors = || [group, GroupId::ROOT].map(|g| lab.k.floor_of(g, CpuId(0)).get());
@@ -166,6 +178,7 @@ fn a_slice_is_one_of_the_period_of_all_tasks() {
             idle: false,
             quota: None,
             clamps: Clamps::NONE,
+            rt: None,
         };
         let group = lab.k.create_group(params);
         let member = [(), ()].map(|()| lab.spawn_in(group, 0))[0];

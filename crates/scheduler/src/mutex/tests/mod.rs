@@ -6,6 +6,7 @@ mod deadlock;
 mod pi;
 mod plain;
 mod race;
+mod rt_groups;
 mod rtlock;
 mod spin;
 

@@ -118,10 +118,13 @@ rules! {
              one (5.6 on).",
         Ignored "ignored" "No.",
     }
-    RtThrottle rt_throttle "Are real-time tasks throttled?" "deadline-groups A12; rt-class 8.1" {
+    RtThrottle rt_throttle "Are real-time tasks throttled?" "deadline-groups A12, B9; rt-class 8.1" {
         Root "root"
             "Yes, each CPU's to sched_rt_runtime_us in each period (up to 6.11, and with RT_GROUP_SCHED later, \
              too).",
+        Groups "groups"
+            "Yes, and those of a task group on each CPU to its cpu.rt_runtime_us in each cpu.rt_period_us: \
+             kernels built with RT_GROUP_SCHED (2.6.25 on). It is so from the start of a run, or not at all.",
         Off "off" "No (6.12 on, without RT_GROUP_SCHED).",
     }
     ThrottledCount throttled_count

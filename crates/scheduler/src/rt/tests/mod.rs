@@ -2,6 +2,7 @@
 
 mod basics;
 mod change;
+mod groups;
 mod load_route;
 mod partitions;
 mod pull;
