@@ -157,7 +157,7 @@ mod tests {
     fn lab() -> (Lab, GroupId) {
         let mut lab = Lab::new(1, "6.1.y", &[]);
         let (parent, clamps) = (GroupId::ROOT, Clamps::NONE);
-        let params = GroupParams { parent, shares: 1024, idle: false, quota: None, clamps };
+        let params = GroupParams { parent, shares: 1024, idle: false, quota: None, clamps, rt: None };
         let group = lab.k.create_group(params);
         (lab, group)
     }
