@@ -73,6 +73,9 @@ pub struct Task {
     pub cpus_allowed: Shared<CpuMask, PiAndRqLock>,
     /// Whether it may leave its CPU at present.
     pub migration: Migration,
+    /// Its real-time queue counts it as boosted. (Here, where there is room, and not in [`RtEntity`]: a task
+    /// would take a cache line more.)
+    pub(crate) rt_boosted: Kept<bool>,
     /// Fair class fields, under the run-queue lock.
     pub se: FairEntity,
     /// Its own policy.
@@ -106,6 +109,7 @@ impl Task {
         self.migration.reset();
         self.dl.reset(policy);
         self.rt.reset(id);
+        self.rt_boosted.set(false);
         self.se.reset(policy.weight(nice));
         self.pi.reset();
         self.stats.reset();

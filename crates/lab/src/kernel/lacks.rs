@@ -184,9 +184,9 @@ mod tests {
             assert_eq!(said("6.18", &[written]), "");
             assert!(said("6.12", &[written]).contains("it exists since 6.15; say rt_throttle="));
         }
-        assert!(said("6.18", &["rt_throttle=groups@1s"]).contains("from its start, or not at all"));
-        assert!(said("6.18", &["rt_group_sched=1", "rt_throttle=off@1s"]).contains("from its start"));
-        assert_eq!(said("6.18", &["rt_throttle=root@1s"]), "");
+        assert!(said("6.18", &["1s:rt_throttle=groups"]).contains("from its start, or not at all"));
+        assert!(said("6.18", &["rt_group_sched=1", "1s:rt_throttle=off"]).contains("from its start"));
+        assert_eq!(said("6.18", &["1s:rt_throttle=root"]), "");
     }
 
     /// deadline-groups B11.

@@ -90,7 +90,7 @@ pub(super) fn enqueue<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, place: Li
     let group = me.k.rt_group(task);
     take_off(rq, group);
     let boosted = is_boosted(task);
-    task.rt.boosted.set(boosted);
+    task.rt_boosted.set(boosted);
     let level = rq.rt.level_mut(group);
     level.push(&me.k.tasks, p, task.prio.get(), place);
     level.nr_running += 1;
@@ -107,7 +107,7 @@ pub(super) fn dequeue<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     let level = rq.rt.level_mut(group);
     level.active.remove(&me.k.tasks, p);
     level.nr_running -= 1;
-    level.nr_boosted -= u32::from(task.rt.boosted.replace(false));
+    level.nr_boosted -= u32::from(task.rt_boosted.replace(false));
     put_on(rq, group, ListEnd::Tail);
 }
 
@@ -117,7 +117,7 @@ pub(super) fn count_boost<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     let task = me.task(p);
     let (group, boosted) = (me.k.rt_group(task), is_boosted(task));
     take_off(rq, group);
-    let was = task.rt.boosted.replace(boosted);
+    let was = task.rt_boosted.replace(boosted);
     let level = rq.rt.level_mut(group);
     level.nr_boosted = level.nr_boosted + u32::from(boosted) - u32::from(was);
     put_on(rq, group, ListEnd::Tail);

@@ -136,8 +136,6 @@ pub struct RtEntity {
     pushable: Links,
     /// Ticks left of an RR slice; 0 before the first tick.
     time_slice: Cell<u32>,
-    /// Its queue counts it as boosted.
-    boosted: Cell<bool>,
 }
 
 impl RtEntity {
@@ -145,7 +143,6 @@ impl RtEntity {
         self.queued.reset();
         self.pushable.reset();
         self.time_slice.set(0);
-        self.boosted.set(false);
     }
 }
 
