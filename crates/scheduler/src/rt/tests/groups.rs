@@ -209,7 +209,8 @@ fn what_others_see_of_a_stopped_group() {
     }
 }
 
-/// deadline-groups A12: what deadline tasks use counts against the root's share, of a kernel with groups only.
+/// deadline-groups A12: what deadline tasks use counts against the root's share, but only where there are
+/// groups.
 #[test]
 fn deadline_tasks_use_the_share_of_the_root() {
     for (setting, rest) in [(GROUPS, 101), ("rt_throttle=root", 301)] {
