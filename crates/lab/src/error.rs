@@ -156,7 +156,10 @@ pub enum Error {
     )]
     NoRecordedWakeups,
     /// Nothing to explain.
-    #[error("nobody wakes up: there is no wakeup that could be explained")]
+    #[error(
+        "nobody wakes up: there is no wakeup that could be explained; how long tasks waited after they were preempted or \
+         throttled says the column `wait` of a run"
+    )]
     NoWakeups,
     /// A stretch of a run in which there is nothing to explain.
     #[error("nobody's wakeup ends there: there is no wakeup that could be explained")]

@@ -21,7 +21,7 @@ const FIRST_CLAMPS: Release = Release::new(5, 3, 0);
 const FIRST_SCHEDUTIL: Release = Release::new(4, 7, 0);
 /// RT_GROUP_SCHED, and since when a boot option decides about it (deadline-groups B9 [R]).
 const FIRST_RT_GROUPS: Release = Release::new(2, 6, 25);
-const FIRST_RT_GROUP_OPTION: Release = Release::new(6, 15, 0);
+const FIRST_RT_GROUP_OPTION: Release = Release::new(6, 16, 0);
 const FIRST_RT_CLAMP: Release = Release::new(5, 8, 0);
 
 /// Refuses changes of what this kernel, which begins as `config`, has not got.
@@ -182,7 +182,7 @@ mod tests {
         assert!(said("2.6.24", &["rt_throttle=groups"]).contains("it exists since 2.6.25"));
         for written in ["rt_group_sched=1", "rt_group_sched=0"] {
             assert_eq!(said("6.18", &[written]), "");
-            assert!(said("6.12", &[written]).contains("it exists since 6.15; say rt_throttle="));
+            assert!(said("6.12", &[written]).contains("it exists since 6.16; say rt_throttle="));
         }
         assert!(said("6.18", &["1s:rt_throttle=groups"]).contains("from its start, or not at all"));
         assert!(said("6.18", &["rt_group_sched=1", "1s:rt_throttle=off"]).contains("from its start"));

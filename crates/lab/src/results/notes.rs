@@ -184,18 +184,24 @@ fn throttling(parts: &Parts<'_>) -> Option<String> {
     })
 }
 
-/// Real-time tasks waited although nothing but their budget was in the way.
+/// Real-time tasks waited although nothing but their budget was in the way: that of the machine. What groups
+/// have used up, their table says.
 fn throttled(parts: &Parts<'_>) -> Option<String> {
-    let throttled = parts.outcome.decisions.iter().find(|decision| decision.reason == Reason::Throttled)?;
-    let tunables = parts.experiment.kernel.at_start().ok()?.tunables;
+    let experiment = parts.experiment;
+    let counted = parts.outcome.decisions.iter().find(|decision| decision.reason == Reason::Throttled)?;
+    let limits = parts.outcome.groups.iter().filter_map(|group| group.rt.as_ref());
+    let by_root = counted.count.saturating_sub(limits.map(|limit| limit.nr_throttled).sum());
+    if by_root == 0 {
+        return None;
+    }
+    let told = format!("real-time tasks were throttled {}", many(by_root, "time"));
+    let changes = experiment.kernel.changes().iter().any(|change| change.setting.contains("sched_rt_"));
+    if changes {
+        return Some(format!("{told}: they may use sched_rt_runtime_us of each sched_rt_period_us of a CPU"));
+    }
+    let tunables = experiment.kernel.at_start().ok()?.tunables;
     let (runtime, period) = (tunables.sched_rt_runtime_us.get(), tunables.sched_rt_period_us.get());
-    (throttled.count > 0).then(|| {
-        format!(
-            "real-time tasks were throttled {}: they may use {runtime} of each {period} us of a CPU \
-             (sched_rt_runtime_us); `why` shows whom that made late",
-            many(throttled.count, "time")
-        )
-    })
+    Some(format!("{told}: they may use {runtime} of each {period} us of a CPU (sched_rt_runtime_us)"))
 }
 
 /// The rule for waiters, where a recording decides about it against the profile.

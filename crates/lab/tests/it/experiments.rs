@@ -151,9 +151,14 @@ fn throttled_real_time_tasks_are_told() {
         experiment.run().expect("it runs").result.notes
     };
     let told = "real-time tasks were throttled 2 times: they may use 950000 of each 1000000 us of a CPU \
-                (sched_rt_runtime_us); `why` shows whom that made late";
+                (sched_rt_runtime_us)";
     assert_eq!(notes(kernel("6.1", &[])), [told]);
     assert!(notes(kernel("6.1", &["sched_rt_runtime_us=-1"])).is_empty());
+    let changed = &notes(kernel("6.1", &["1s:sched_rt_runtime_us=500000"]))[0];
+    assert!(
+        changed.ends_with("they may use sched_rt_runtime_us of each sched_rt_period_us of a CPU"),
+        "{changed}"
+    );
 }
 
 /// A timer that expires while a polling idle CPU acts on a wakeup handed to it is served after that: it does

@@ -30,6 +30,12 @@ impl Figure {
             high_ns: at(19)?,
         })
     }
+
+    /// `the median of 1006 to 1031, n 2000`: what a value is that is the median, and where nine tenths of the
+    /// samples are.
+    pub fn as_median(&self) -> String {
+        format!("the median of {} to {}, n {}", self.low_ns, self.high_ns, self.samples)
+    }
 }
 
 /// `1010 (median 1016, 1006 to 1031, n 2000)`: the lower quartile, the median, where nine tenths of the
@@ -49,6 +55,7 @@ mod tests {
     fn the_middle_and_the_spread() {
         let figure = Figure::of((0..=100).rev().collect()).expect("samples");
         assert_eq!(figure.to_string(), "25 (median 50, 5 to 95, n 101)");
+        assert_eq!(figure.as_median(), "the median of 5 to 95, n 101");
         assert_eq!(Figure::of(vec![7]).map(|f| (f.low_ns, f.high_ns)), Some((7, 7)));
         assert_eq!(Figure::of(Vec::new()), None);
     }

@@ -209,9 +209,10 @@ impl Primitives<'_> {
                 of(
                     ticks.lengths.median_ns.saturating_sub(known),
                     format!(
-                        "gaps of a spinning thread {} times a second, the median, {} less irq_entry, \
-                         irq_exit and timer_program",
-                        ticks.hz, ticks.lengths
+                        "gaps of a spinning thread {} times a second, {}, less irq_entry, irq_exit and \
+                         timer_program",
+                        ticks.hz,
+                        ticks.lengths.as_median()
                     ),
                 )
             }
@@ -222,8 +223,8 @@ impl Primitives<'_> {
             "timer_program" => of(
                 m.timer_program?.median_ns,
                 format!(
-                    "setting a timer that is the next to expire, the median, {} longer than one that is not",
-                    m.timer_program?
+                    "setting a timer that is the next to expire, longer than one that is not, {}",
+                    m.timer_program?.as_median()
                 ),
             ),
             "thread_create" => self.part(m.thread, THREAD_CREATE_PERCENT, "a thread made and awaited"),

@@ -53,7 +53,7 @@ pub const ALIASES: &[Alias] = &[
     },
     Alias {
         name: "rt_group_sched=1",
-        meaning: "A boot option of kernels with RT_GROUP_SCHED (6.15 on): real-time tasks have groups.",
+        meaning: "A boot option of kernels with RT_GROUP_SCHED (6.16 on): real-time tasks have groups.",
         source: "deadline-groups B9",
         settings: &["rt_throttle=groups"],
     },

@@ -27,6 +27,7 @@ impl<P: Platform> Scheduler<P> {
 }
 
 impl RtRq {
+    #[inline]
     pub(super) fn level(&self, group: GroupId) -> &Level {
         if group == GroupId::ROOT { &self.root } else { &self.groups[group.index() - 1] }
     }
@@ -75,7 +76,14 @@ impl RqState {
 }
 
 /// Whether the group of a queued task, or one above it, has used up its time.
+#[inline]
 pub(crate) fn is_hidden<P: Platform>(k: &Scheduler<P>, rq: &RqState, p: TaskId) -> bool {
+    k.rt_bandwidth.has_groups() && is_below_stopped(k, rq, p)
+}
+
+#[cold]
+#[inline(never)]
+fn is_below_stopped<P: Platform>(k: &Scheduler<P>, rq: &RqState, p: TaskId) -> bool {
     let mut group = k.rt_group(k.task(p));
     while group != GroupId::ROOT && !rq.rt.is_stopped(group) {
         group = k.groups.parent(group);

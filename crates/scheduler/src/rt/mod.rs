@@ -185,10 +185,12 @@ struct Level {
 
 impl Level {
     /// Whether it is passed over: one with somebody boosted is not, though it has used up its time.
+    #[inline]
     fn is_stopped(&self) -> bool {
         self.throttled && self.nr_boosted == 0
     }
 
+    #[inline(always)]
     fn push(&mut self, tasks: &TaskTable, p: TaskId, prio: Prio, place: ListEnd) {
         match place {
             ListEnd::Head => self.active.push_front(tasks, p, prio),

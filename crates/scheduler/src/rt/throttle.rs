@@ -124,7 +124,7 @@ fn count_usage<P: Platform>(me: ThisCpu<'_, P>, group: GroupId, delta: Nanos) {
 }
 
 /// The queue of a group, or of the root, used `delta` more.
-#[inline]
+#[inline(always)]
 fn account_in<P: Platform>(rq: &mut RqGuard<'_, P>, group: GroupId, delta: Nanos) {
     let me = rq.me;
     let of = bandwidth(me, group);
@@ -133,13 +133,25 @@ fn account_in<P: Platform>(rq: &mut RqGuard<'_, P>, group: GroupId, delta: Nanos
     }
     let share = &of.cpus[rq.cpu.index()];
     share.used.set(share.used.get() + delta);
+    if rq.rt.level(group).throttled || share.used.get() > share.runtime.get() {
+        overruns(rq, group);
+    }
+}
+
+/// It has used more than its share, or had done so before.
+#[cold]
+#[inline(never)]
+fn overruns<P: Platform>(rq: &mut RqGuard<'_, P>, group: GroupId) {
+    let me = rq.me;
+    let of = bandwidth(me, group);
+    let share = &of.cpus[rq.cpu.index()];
     if rq.rt.level(group).throttled {
         if rq.rt.level(group).is_stopped() {
             rq.resched();
         }
         return;
     }
-    if share.used.get() <= share.runtime.get() || share.runtime.get() >= of.period(me) {
+    if share.runtime.get() >= of.period(me) {
         return;
     }
     of.do_balance_runtime(me, rq.cpu);

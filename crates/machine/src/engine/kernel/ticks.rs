@@ -33,6 +33,7 @@ impl Sim {
         }
     }
 
+    #[inline(always)]
     fn needs_no_tick(&self, cpu: CpuId) -> bool {
         self.hw().nohz_full.contains(cpu)
             && can_stop_tick(&self.k, cpu)
