@@ -229,16 +229,8 @@ fn siblings_decide_about_preemption() {
 fn a_reading_of_the_clock_charges_the_own_queue_alone() {
     let stops = |above: Option<QuotaParams>, own: Option<QuotaParams>| {
         let mut lab = Lab::new(1, "6.18.y", &["hz=250"]);
-        let params = GroupParams {
-            parent: GroupId::ROOT,
-            shares: 1024,
-            idle: false,
-            quota: above,
-            clamps: Clamps::NONE,
-            rt: None,
-        };
-        let parent = lab.k.create_group(params);
-        let group = lab.k.create_group(GroupParams { parent, quota: own, ..params });
+        let parent = lab.group(GroupId::ROOT, above);
+        let group = lab.group(parent, own);
         let hog = lab.spawn_in(group, 0);
         let stops = |at_tick: bool| {
             if at_tick {
