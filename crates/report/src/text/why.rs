@@ -91,11 +91,21 @@ fn explanation(number: usize, one: &Explanation, rows: Rows) -> String {
     format!("{}{}{choices}{recorded}{remedies}", wrap(&what, "", "   "), table.render())
 }
 
+/// So many stretches of one culprit are shown where there are many: a tick cuts what a task runs into a
+/// thousand of them a second.
+const OF_ONE_CULPRIT: usize = 6;
+
 /// Places of those that take longest.
 fn longest(stretches: &[WhyStretch]) -> BTreeSet<usize> {
     let mut places: Vec<usize> = (0..stretches.len()).collect();
     places.sort_by_key(|place| std::cmp::Reverse(stretches[*place].length()));
-    places.into_iter().take(FOLDED).collect()
+    let mut shown: BTreeMap<String, usize> = BTreeMap::new();
+    let among_few = |place: &usize| {
+        let of_this = shown.entry(due_to(&stretches[*place].cause)).or_default();
+        *of_this += 1;
+        *of_this <= OF_ONE_CULPRIT
+    };
+    places.into_iter().filter(among_few).take(FOLDED).collect()
 }
 
 /// So many culprits are named of the stretches that are not shown one by one.
@@ -392,7 +402,8 @@ mod tests {
     use super::*;
     use schema::Pid;
 
-    /// Thirty long stretches, and short ones of two culprits between them.
+    /// Many long stretches of one culprit, as many short ones of another between them, and two of a third: of
+    /// each the longest are shown.
     #[test]
     fn shorter_stretches_are_summed_up_by_culprit() {
         let hog = |pid| WhyTask { pid: Pid(pid), comm: "hog".into(), prio: Prio(120) };
@@ -412,12 +423,17 @@ mod tests {
         let short = [stretch(300, |_| Cause::Softirq {}), stretch(200, |_| Cause::Softirq {})];
         stretches.extend(short);
         let shown = longest(&stretches);
+        let of_each = [0..OF_ONE_CULPRIT, 0..OF_ONE_CULPRIT, FOLDED..FOLDED + 1];
+        let [long, short, third] = of_each;
+        let places = long.map(|n| 2 * n).chain(short.map(|n| 2 * n + 1));
+        let expected = places.chain(third.flat_map(|n| [2 * n, 2 * n + 1]));
+        assert_eq!(shown, expected.collect());
         let left_out = (0..stretches.len()).filter(|place| !shown.contains(place));
         let rows = by_culprit(left_out.map(|place| &stretches[place]));
         let told = |takes: &str, why: &str| [takes.to_owned(), why.to_owned()];
         let expected = [
-            told("500ns", "(2 shorter stretches: soft interrupt)"),
-            told("240ns", "(24 shorter stretches: switch)"),
+            told("18000.000us", "(18 shorter stretches: idle exit)"),
+            told("180ns", "(18 shorter stretches: switch)"),
         ];
         assert_eq!(rows, expected);
         // Whichever of the tasks of a name it is, and since whenever.
