@@ -106,6 +106,15 @@ struct Measured {
 }
 
 impl Measured {
+    /// How often this kernel ticks, which belongs to a kernel and not to a machine, if it was seen.
+    fn rate_of_ticks(&self) -> Option<String> {
+        let hz = self.interruptions.ticks?.hz;
+        Some(format!(
+            "this kernel ticks {hz} times a second, which the file of a machine does not say: runs that are to be \
+             like it need --set hz={hz}"
+        ))
+    }
+
     /// Whether other work came to run at every yield: a hop through a pipe has a switch and more, but leaves
     /// no turn to others.
     fn yields_were_disturbed(&self) -> bool {
@@ -140,8 +149,10 @@ pub fn calibrate(name: &str, progress: &mut dyn FnMut(&str)) -> Result<Calibrate
     let text = file::text(name, &host, Some(&measured));
     let spec = MachineSpec::parse(&text, name).map_err(CalibrationError::Impossible)?;
     let sources = sources::of_file(&spec, &host, &measured);
+    let mut warnings = warnings(&host);
+    warnings.extend(measured.rate_of_ticks());
     let timers = measured.timers.unwrap_or_default();
-    Ok(Calibrated { text, spec, sources, timers, warnings: warnings(&host) })
+    Ok(Calibrated { text, spec, sources, timers, warnings })
 }
 
 fn measure(host: &Host, progress: &mut dyn FnMut(&str)) -> Result<Measured, CalibrationError> {

@@ -276,7 +276,10 @@ fn a_tick_costs_what_its_gap_has_beyond_an_interrupt() {
     let MachineSpec { costs, noise, .. } = spec(&host(2), Some(&measured));
     assert_eq!(costs.tick + costs.irq_entry + costs.irq_exit + costs.timer_program, Nanos(7000));
     assert_eq!(noise.irq_off[0].per_second_per_cpu, 800);
+    let told = measured.rate_of_ticks().expect("ticks were seen");
+    assert!(told.starts_with("this kernel ticks 250 times") && told.ends_with("--set hz=250"), "{told}");
     let without =
         Measured { interruptions: Interruptions { ticks: None, ..measured.interruptions }, ..measured };
+    assert_eq!(without.rate_of_ticks(), None);
     assert_eq!(spec(&host(2), Some(&without)).costs.tick, Nanos(1000), "the laptop's");
 }
