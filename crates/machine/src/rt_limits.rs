@@ -15,22 +15,12 @@ fn whole() -> u64 {
 /// The limit of a group as the scheduler takes it.
 pub(crate) fn limit(spec: &RtLimitSpec, config: &Config) -> RtLimit {
     let RtLimitSpec { runtime, period } = *spec;
-    RtLimit { runtime, period: period.unwrap_or_else(|| root_period(config)) }
+    RtLimit { runtime, period: period.unwrap_or_else(|| RtLimit::of_root(&config.tunables).period) }
 }
 
-fn root_period(config: &Config) -> Nanos {
-    Nanos::from_micros(config.tunables.sched_rt_period_us.get().unsigned_abs())
-}
-
-/// What of a CPU a group may use, in 2^20ths.
+/// What of a CPU a group, or the root, may use, in 2^20ths.
 fn part(limit: RtLimit) -> u64 {
     limit.runtime.map_or_else(whole, |runtime| ratio(limit.period, runtime))
-}
-
-/// What of a CPU the root may.
-fn root_part(config: &Config) -> u64 {
-    let runtime = u64::try_from(config.tunables.sched_rt_runtime_us.get());
-    runtime.map_or_else(|_| whole(), |us| ratio(root_period(config), Nanos::from_micros(us)))
 }
 
 /// Makes sure that the kernel takes the limits of these groups, if it has any.
@@ -42,7 +32,7 @@ pub(crate) fn check(groups: &[GroupSpec], config: &Config) -> Result<(), RunErro
         return Ok(());
     }
     let part_of = |group: &GroupSpec| group.rt.map_or(0, |spec| part(limit(&spec, config)));
-    let whole_root = root_part(config);
+    let whole_root = part(RtLimit::of_root(&config.tunables));
     for group in groups {
         let refuse = |why: String| Err(RunError::Group { name: group.name.clone(), why });
         let Some(own) = group.rt.map(|spec| limit(&spec, config)) else { continue };

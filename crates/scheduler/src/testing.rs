@@ -4,6 +4,7 @@
 use crate::check::{Past, violations};
 use crate::class::Class;
 use crate::dl::{DlParams, dl_timer};
+use crate::fair::GroupParams;
 use crate::fork::{NewTask, new_task, wake_up_new_task_on};
 use crate::platform::{Access, Cost, Ipi, Line, Lock, Platform};
 use crate::registry::Config;
@@ -12,8 +13,8 @@ use crate::stop::{cpu_stopper_thread, create_stopper, migration_cpu_stop};
 use crate::tick::{hrtick, scheduler_tick};
 use crate::wakeup::{WakeFlags, sched_ttwu_pending, try_to_wake_up};
 use crate::{
-    CpuId, CpuMask, Event, LevelKind, Nanos, Nice, Partitions, Pid, Policy, Reason, RtPriority, Scheduler,
-    TaskId, TaskState, ThisCpu, Topology, TopologyLevel, fair, rt,
+    Clamps, CpuId, CpuMask, Event, GroupId, LevelKind, Nanos, Nice, Partitions, Pid, Policy, Reason,
+    RtPriority, Scheduler, TaskId, TaskState, ThisCpu, Topology, TopologyLevel, fair, rt,
 };
 pub use race::{Dice, RacePath};
 
@@ -140,6 +141,11 @@ pub struct Lab {
     pub k: Scheduler<TestPlatform>,
     next_pid: Cell<i32>,
     past: RefCell<Past>,
+}
+
+/// A group of 1024 shares, and no limits.
+pub fn plain_group(parent: GroupId) -> GroupParams {
+    GroupParams { parent, shares: 1024, idle: false, quota: None, clamps: Clamps::NONE, rt: None }
 }
 
 /// SCHED_FIFO at a user priority, 1 to 99.

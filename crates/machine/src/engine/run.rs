@@ -142,8 +142,7 @@ impl Machine {
         k.cpusets = division.cpusets;
         k.nohz_full = setup.nohz_full;
         for (number, spec) in groups.iter().enumerate() {
-            let rt = spec.rt.map(|spec| rt_limits::limit(&spec, &k.config));
-            k.create_group(GroupParams { rt, ..as_params(spec, options.seed, number as u64) });
+            k.create_group(as_params(spec, &k.config, options.seed, number as u64));
         }
         let sim = Sim {
             k,
@@ -242,13 +241,14 @@ fn start_one_by_one(spawns: &mut [Spawn], each: &Spread, seed: u64) {
 }
 
 /// What the scheduler has to know about a group. When its first period begins is up to chance, as in Linux.
-fn as_params(spec: &GroupSpec, seed: u64, number: u64) -> GroupParams {
+fn as_params(spec: &GroupSpec, config: &Config, seed: u64, number: u64) -> GroupParams {
     let quota = spec.quota.map(|QuotaSpec { quota, period, burst }| {
         let offset = Nanos(Rng::keyed(seed, Purpose::Group, number).below(period.0));
         QuotaParams { quota, period, burst, offset }
     });
     let GroupSpec { parent, shares, idle, clamps, .. } = *spec;
-    GroupParams { parent, shares, idle, quota, clamps, rt: None }
+    let rt = spec.rt.map(|spec| rt_limits::limit(&spec, config));
+    GroupParams { parent, shares, idle, quota, clamps, rt }
 }
 
 /// So long a log goes on for those who are on their way out as the run ends: even among a hundred others they

@@ -5,8 +5,9 @@ use super::params::{DlParams, ratio};
 use super::server::server_bw;
 use crate::platform::Platform;
 use crate::registry::{DlClass, DlGrub};
+use crate::rt::RtLimit;
 use crate::task::Task;
-use crate::{CpuId, CpuMask, FULL_CAPACITY, Nanos, Policy, RootDomain, RootId, Scheduler, ThisCpu};
+use crate::{CpuId, CpuMask, FULL_CAPACITY, Policy, RootDomain, RootId, Scheduler, ThisCpu};
 use alloc::boxed::Box;
 use core::fmt;
 
@@ -78,10 +79,8 @@ impl core::error::Error for NotAdmitted {}
 
 /// L: what may be promised of each CPU; `None`: everything (deadline-groups A3).
 fn limit<P: Platform>(k: &Scheduler<P>) -> Option<u64> {
-    let tunables = &k.config.tunables;
-    let runtime = u64::try_from(tunables.sched_rt_runtime_us.get()).ok()?;
-    let period = tunables.sched_rt_period_us.get().unsigned_abs();
-    Some(ratio(Nanos::from_micros(period), Nanos::from_micros(runtime)))
+    let RtLimit { runtime, period } = RtLimit::of_root(&k.config.tunables);
+    Some(ratio(period, runtime?))
 }
 
 /// How many CPUs share what is promised.

@@ -6,6 +6,7 @@ use super::params::{BW_SHIFT, ratio};
 use super::server::inactive_server_bw;
 use crate::platform::Platform;
 use crate::registry::DlGrub;
+use crate::rt::RtLimit;
 use crate::{CpuId, FULL_CAPACITY, Nanos, ThisCpu};
 
 /// Fractional bits of bw_ratio.
@@ -50,10 +51,9 @@ struct Limit {
 
 impl Limit {
     fn of<P: Platform>(me: ThisCpu<'_, P>) -> Limit {
-        let tunables = &me.k.config.tunables;
-        let period = Nanos::from_micros(tunables.sched_rt_period_us.get().unsigned_abs());
-        match u64::try_from(tunables.sched_rt_runtime_us.get()).map(Nanos::from_micros) {
-            Ok(runtime) if runtime > Nanos::ZERO => Limit {
+        let RtLimit { runtime, period } = RtLimit::of_root(&me.k.config.tunables);
+        match runtime {
+            Some(runtime) if runtime > Nanos::ZERO => Limit {
                 max_bw: ratio(period, runtime),
                 bw_ratio: ratio(runtime, period) >> (BW_SHIFT - RATIO_SHIFT),
             },

@@ -1,7 +1,7 @@
 //! What of each period the class may use on a CPU, or a group of its tasks, and what has been used.
 
 use crate::platform::{Access, Line, Platform};
-use crate::registry::{Config, Feature, RtThrottle};
+use crate::registry::{Config, Feature, RtThrottle, Tunables};
 use crate::{CpuId, Nanos, ThisCpu};
 use alloc::boxed::Box;
 use core::cell::Cell;
@@ -13,6 +13,16 @@ pub struct RtLimit {
     pub runtime: Option<Nanos>,
     /// How often it is given; above zero.
     pub period: Nanos,
+}
+
+impl RtLimit {
+    /// That of the whole class: sched_rt_runtime_us of each sched_rt_period_us. (Nobody writes a period below
+    /// 1 us.)
+    pub fn of_root(tunables: &Tunables) -> RtLimit {
+        let runtime = u64::try_from(tunables.sched_rt_runtime_us.get()).ok();
+        let period = tunables.sched_rt_period_us.get().unsigned_abs();
+        RtLimit { runtime: runtime.map(Nanos::from_micros), period: Nanos::from_micros(period) }
+    }
 }
 
 /// What became of it.
@@ -113,8 +123,7 @@ impl Bandwidth {
     /// How often a share is given.
     #[inline]
     pub(super) fn period<P: Platform>(&self, me: ThisCpu<'_, P>) -> Nanos {
-        let tunable = || Nanos::from_micros(me.k.config.tunables.sched_rt_period_us.get().unsigned_abs());
-        self.limit.map_or_else(tunable, |limit| limit.period)
+        self.limit.unwrap_or_else(|| RtLimit::of_root(&me.k.config.tunables)).period
     }
 
     /// RT_RUNTIME_SHARE: `cpu` takes from every other CPU of the root domain, of which there are n, 1/n of

@@ -104,17 +104,18 @@ fn start_timer<P: Platform>(me: ThisCpu<'_, P>, group: GroupId) {
 #[inline]
 pub(super) fn account<P: Platform>(rq: &mut RqGuard<'_, P>, delta: Nanos) {
     let me = rq.me;
-    let has_groups = me.k.rt_bandwidth.has_groups();
-    if has_groups {
-        each_group(me.k, rq.curr, |group| count_usage(me, group, delta));
+    let enabled = enabled(me.k);
+    if me.k.rt_bandwidth.has_groups() {
+        each_group(me.k, rq.curr, |group| {
+            count_usage(me, group, delta);
+            if enabled {
+                account_in(rq, group, delta);
+            }
+        });
     }
-    if !enabled(me.k) {
-        return;
+    if enabled {
+        account_in(rq, GroupId::ROOT, delta);
     }
-    if has_groups {
-        each_group(me.k, rq.curr, |group| account_in(rq, group, delta));
-    }
-    account_in(rq, GroupId::ROOT, delta);
 }
 
 fn count_usage<P: Platform>(me: ThisCpu<'_, P>, group: GroupId, delta: Nanos) {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::fair::GroupParams;
-use crate::testing::{Lab, cpus, fifo};
+use crate::testing::{Lab, cpus, fifo, plain_group};
 use crate::{CpuMask, Event, Nanos, Policy, Reason, Topology};
 use alloc::vec::Vec;
 
@@ -11,7 +11,7 @@ fn asks(lab: &Lab, p: TaskId, min: Option<u16>, max: Option<u16>) {
 }
 
 fn group(clamps: Clamps, parent: GroupId) -> GroupParams {
-    GroupParams { parent, shares: 1024, idle: false, quota: None, clamps, rt: None }
+    GroupParams { clamps, ..plain_group(parent) }
 }
 
 /// Four small CPUs, then four large ones, in one cache.

@@ -150,15 +150,12 @@ pub(super) fn refresh<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fair::GroupParams;
-    use crate::testing::{Lab, TestPlatform};
-    use crate::{Clamps, Nanos, Policy};
+    use crate::testing::{Lab, TestPlatform, plain_group};
+    use crate::{Nanos, Policy};
 
     fn lab() -> (Lab, GroupId) {
         let mut lab = Lab::new(1, "6.1.y", &[]);
-        let (parent, clamps) = (GroupId::ROOT, Clamps::NONE);
-        let params = GroupParams { parent, shares: 1024, idle: false, quota: None, clamps, rt: None };
-        let group = lab.k.create_group(params);
+        let group = lab.k.create_group(plain_group(GroupId::ROOT));
         (lab, group)
     }
 

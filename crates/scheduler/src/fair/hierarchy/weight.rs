@@ -95,9 +95,8 @@ pub(super) fn publish<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fair::GroupParams;
-    use crate::testing::Lab;
-    use crate::{Clamps, CpuId};
+    use crate::CpuId;
+    use crate::testing::{Lab, plain_group};
     use alloc::vec::Vec;
 
     fn weight(load: u64, contrib: u64, sum: u64) -> u64 {
@@ -123,14 +122,7 @@ mod tests {
     fn a_change_is_published_that_is_large_and_the_first_of_its_millisecond() {
         let publishes = |profile: &str, changes: &[(u64, u64)]| -> Vec<u64> {
             let mut lab = Lab::new(1, profile, &[]);
-            let group = lab.k.create_group(GroupParams {
-                parent: GroupId::ROOT,
-                shares: 1024,
-                idle: false,
-                quota: None,
-                clamps: Clamps::NONE,
-                rt: None,
-            });
+            let group = lab.k.create_group(plain_group(GroupId::ROOT));
             let change = |(at_us, load): &(u64, u64)| {
                 lab.k.platform.now.set(Nanos::from_micros(*at_us));
                 let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));

@@ -4,10 +4,10 @@
 
 use super::groups::{hogs, limit};
 use super::*;
+use crate::GroupId;
 use crate::fair::hierarchy::bandwidth::clock_of;
 use crate::fair::{GroupParams, GroupTimer, group_timer};
-use crate::testing::fifo;
-use crate::{Clamps, GroupId};
+use crate::testing::{fifo, plain_group};
 
 /// What a CPU counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -197,15 +197,8 @@ fn a_queue_with_tasks_that_is_frozen_no_more_has_time() {
 fn frozen_tasks_do_not_count() {
     let counts = |policy: Policy, idle_group: bool| {
         let mut lab = Lab::new(1, "6.12.y", &["hz=250", "dl_server_stop=on_empty"]);
-        let parent = GroupId::ROOT;
-        let params = GroupParams {
-            parent,
-            shares: 1024,
-            idle: idle_group,
-            quota: limit(10, 100),
-            clamps: Clamps::NONE,
-            rt: None,
-        };
+        let quota = limit(10, 100);
+        let params = GroupParams { idle: idle_group, quota, ..plain_group(GroupId::ROOT) };
         let limited = lab.k.create_group(params);
         let below = lab.group(limited, None);
         lab.spawn_in_as(policy, below, 0);

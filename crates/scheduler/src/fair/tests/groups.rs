@@ -3,7 +3,8 @@
 use super::*;
 use crate::cpu_clock::task_sched_runtime;
 use crate::fair::{GroupParams, QuotaParams};
-use crate::{Clamps, GroupId, fair};
+use crate::testing::plain_group;
+use crate::{GroupId, fair};
 
 /// A machine of so many CPUs with one group, and a hog of it on each CPU.
 pub(in crate::fair) fn hogs(cpus: u16, profile: &str, quota: Option<QuotaParams>) -> (Lab, GroupId) {
@@ -23,14 +24,7 @@ pub(in crate::fair) fn limit(quota: u64, period: u64) -> Option<QuotaParams> {
 impl Lab {
     /// A group of 1024 shares.
     pub(super) fn group(&mut self, parent: GroupId, quota: Option<QuotaParams>) -> GroupId {
-        self.k.create_group(GroupParams {
-            parent,
-            shares: 1024,
-            idle: false,
-            quota,
-            clamps: Clamps::NONE,
-            rt: None,
-        })
+        self.k.create_group(GroupParams { quota, ..plain_group(parent) })
     }
 
     /// A hog of a group on a CPU.
@@ -204,14 +198,7 @@ fn a_group_of_hogs_weighs_its_shares() {
 fn siblings_decide_about_preemption() {
     let asked = |idle: bool| {
         let mut lab = Lab::new(1, "6.18.y", &["hz=250"]);
-        let params = GroupParams {
-            parent: GroupId::ROOT,
-            shares: 1024,
-            idle,
-            quota: None,
-            clamps: Clamps::NONE,
-            rt: None,
-        };
+        let params = GroupParams { idle, ..plain_group(GroupId::ROOT) };
         let g = lab.k.create_group(params);
         lab.spawn_in(g, 0);
         let waker = lab.spawn(Policy::Normal, 0);

@@ -2,10 +2,11 @@
 
 use super::groups::{hogs, limit};
 use super::*;
+use crate::GroupId;
 use crate::class::{DequeueKind, deactivate_task};
 use crate::fair::{EntityId, GroupParams};
 use crate::policy::set_user_nice;
-use crate::{Clamps, GroupId};
+use crate::testing::plain_group;
 
 /// What stands for a group on a CPU.
 fn entity(group: GroupId, cpu: u16) -> EntityId {
@@ -34,14 +35,7 @@ impl Lab {
 fn a_group_stays_near_when_one_of_its_tasks_sleeps() {
     let prefers = |settings: &[&str], idle: bool, tasks: u32, kind: DequeueKind| {
         let mut lab = Lab::new(1, "6.1.y", settings);
-        let params = GroupParams {
-            parent: GroupId::ROOT,
-            shares: 1024,
-            idle,
-            quota: None,
-            clamps: Clamps::NONE,
-            rt: None,
-        };
+        let params = GroupParams { idle, ..plain_group(GroupId::ROOT) };
         let group = lab.k.create_group(params);
         let all: Vec<TaskId> = (0..tasks).map(|_| lab.spawn_in(group, 0)).collect();
         let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
@@ -108,14 +102,7 @@ fn an_interrupted_task_is_the_last_buddy_at_every_level() {
 #[test]
 fn each_level_has_a_floor() {
     let mut lab = Lab::new(1, "6.1.y", &["hz=250"]);
-    let params = GroupParams {
-        parent: GroupId::ROOT,
-        shares: 2048,
-        idle: false,
-        quota: None,
-        clamps: Clamps::NONE,
-        rt: None,
-    };
+    let params = GroupParams { shares: 2048, ..plain_group(GroupId::ROOT) };
     let group = lab.k.create_group(params);
     lab.spawn_in(group, 0);
     let floors = || [group, GroupId::ROOT].map(|g| lab.k.floor_of(g, CpuId(0)).get());
@@ -172,14 +159,7 @@ fn a_turn_of_a_group_lasts_while_its_tasks_take_turns() {
 fn a_slice_is_one_of_the_period_of_all_tasks() {
     let slices = |profile: &str| {
         let mut lab = Lab::new(1, profile, &[]);
-        let params = GroupParams {
-            parent: GroupId::ROOT,
-            shares: 10 * 1024,
-            idle: false,
-            quota: None,
-            clamps: Clamps::NONE,
-            rt: None,
-        };
+        let params = GroupParams { shares: 10 * 1024, ..plain_group(GroupId::ROOT) };
         let group = lab.k.create_group(params);
         let member = [(), ()].map(|()| lab.spawn_in(group, 0))[0];
         let beside: Vec<TaskId> = (0..10).map(|_| lab.spawn(Policy::Normal, 0)).collect();

@@ -4,15 +4,15 @@ use super::Bench;
 use crate::fair::GroupParams;
 use crate::fork::{NewTask, new_task, wake_up_new_task_on};
 use crate::rt::RtLimit;
-use crate::testing::{cpus, fifo, sched_setscheduler};
-use crate::{Clamps, CpuId, GroupId, Nanos, Nice, Pid, Policy, Reason, TaskId};
+use crate::testing::{cpus, fifo, plain_group, sched_setscheduler};
+use crate::{CpuId, GroupId, Nanos, Nice, Pid, Policy, Reason, TaskId};
 
 /// CPU 0 of two, with a group that has so many ms of each second, and a task of it.
 fn bench(runtime: u64, policy: Policy) -> (Bench, GroupId, TaskId) {
     let mut bench = Bench::sleeping(2, &["rt_throttle=groups", "NO_RT_RUNTIME_SHARE", "hz=1000"]);
     let rt = Some(RtLimit { runtime: Some(Nanos::from_millis(runtime)), period: Nanos::from_secs(1) });
     let parent = GroupId::ROOT;
-    let params = GroupParams { parent, shares: 1024, idle: false, quota: None, clamps: Clamps::NONE, rt };
+    let params = GroupParams { rt, ..plain_group(parent) };
     let group = bench.lab.k.create_group(params);
     let (pid, nice, cpus_allowed) = (Pid(1_000), Nice::default(), cpus(&[0]));
     let p = new_task(&bench.lab.k, NewTask { pid, policy, nice, cpus_allowed, kernel_thread: false, group });

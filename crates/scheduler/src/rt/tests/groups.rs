@@ -3,10 +3,9 @@
 use super::super::{RtLimit, RtThrottleCounts, sched_rt_period_timer};
 use crate::fair::GroupParams;
 use crate::fork::{NewTask, new_task, wake_up_new_task_on};
-use crate::testing::{Dice, Lab, cpus, deadline, fifo, rr, sched_setscheduler};
+use crate::testing::{Dice, Lab, cpus, deadline, fifo, plain_group, rr, sched_setscheduler};
 use crate::{
-    Clamps, CpuId, CpuMask, Event, GroupId, Nanos, Nice, NotAdmitted, Pid, Policy, Prio, TaskId, Throttled,
-    admits,
+    CpuId, CpuMask, Event, GroupId, Nanos, Nice, NotAdmitted, Pid, Policy, Prio, TaskId, Throttled, admits,
 };
 use alloc::vec::Vec;
 
@@ -24,7 +23,7 @@ fn limit(runtime: impl Into<Option<u64>>, period: u64) -> Option<RtLimit> {
 }
 
 fn group(lab: &mut Lab, parent: GroupId, rt: Option<RtLimit>) -> GroupId {
-    let params = GroupParams { parent, shares: 1024, idle: false, quota: None, clamps: Clamps::NONE, rt };
+    let params = GroupParams { rt, ..plain_group(parent) };
     lab.k.create_group(params)
 }
 
