@@ -1,6 +1,6 @@
 //! Everything for which the program stops: what, where, and what to do.
 
-use crate::calibration::CalibrationError;
+use crate::calibration::{CalibrationError, CheckError};
 use crate::fitted_machine::FittedMachineError;
 use crate::outputs::OutputError;
 use crate::recording::RecordError;
@@ -202,6 +202,9 @@ pub enum Error {
     /// Measurements of this machine.
     #[error(transparent)]
     Calibrate(#[from] CalibrationError),
+    /// Programs on this machine and in the simulation.
+    #[error(transparent)]
+    Check(#[from] CheckError),
     /// No command has this name.
     #[error("no command is called `{name}`; there are: {}", known.join(", "))]
     UnknownCommand {

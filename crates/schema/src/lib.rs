@@ -14,6 +14,7 @@
 //! | [`reproduction::Reproduction`] | `schedlab-reproduce/1` |
 //! | [`validation::Validation`] | `schedlab-validate/1` |
 //! | [`calibration::Calibration`] | `schedlab-calibrate/1` |
+//! | [`machine_check::MachineCheck`] | `schedlab-check/1` |
 //! | [`InspectResult`] | `schedlab-inspect/1` |
 //! | [`SweepResult`] | `schedlab-sweep/1` |
 //! | [`TuneResult`] | `schedlab-tune/1` |
@@ -46,6 +47,7 @@ mod inspect;
 mod latency_summary;
 mod loads;
 mod log;
+pub mod machine_check;
 mod metric;
 mod names;
 pub mod recordings;
@@ -90,8 +92,9 @@ pub use log::{
 };
 pub use metric::{Better, Figures, Measurement, Metric, Unit};
 pub use names::{
-    CalibrateSchema, CompareSchema, ExplainSchema, InspectCompareSchema, InspectSchema, ListSchema,
-    LogSchema, ReproduceSchema, RunSchema, SearchSchema, SweepSchema, TuneSchema, ValidateSchema, WhySchema,
+    CalibrateSchema, CheckSchema, CompareSchema, ExplainSchema, InspectCompareSchema, InspectSchema,
+    ListSchema, LogSchema, ReproduceSchema, RunSchema, SearchSchema, SweepSchema, TuneSchema, ValidateSchema,
+    WhySchema,
 };
 pub use replay::{Fidelity, Reference, ReplayFidelity, ReplayOrder, ReplaySummary, ReplayTask};
 pub use run::{

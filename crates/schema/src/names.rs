@@ -60,6 +60,8 @@ names! {
     ValidateSchema = "schedlab-validate/1";
     /// Of a [`Calibration`](crate::calibration::Calibration).
     CalibrateSchema = "schedlab-calibrate/1";
+    /// Of a [`MachineCheck`](crate::machine_check::MachineCheck).
+    CheckSchema = "schedlab-check/1";
     /// Of a [`SweepResult`](crate::SweepResult).
     SweepSchema = "schedlab-sweep/1";
     /// Of a [`TuneResult`](crate::TuneResult).

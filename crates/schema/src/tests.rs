@@ -70,6 +70,15 @@ fn errors_say_where() {
 }
 
 #[test]
+fn a_check_of_a_machine_survives_the_round_trip_and_names_what_is_missed() {
+    let check = example::machine_check::machine_check();
+    let again = machine_check::MachineCheck::from_json(&check.to_json()).expect("own output is readable");
+    assert_eq!(again, check);
+    assert_eq!(check.missed(), ["timers, idle CPU: p90", "stalls: lost"]);
+    assert_eq!(check.figures(), 5);
+}
+
+#[test]
 fn a_calibration_survives_the_round_trip_through_json() {
     let calibration = example::calibration::calibration();
     let again = calibration::Calibration::from_json(&calibration.to_json());

@@ -96,23 +96,31 @@ impl Grid {
 impl Bench<'_> {
     /// Interruptions that a spinning thread sees: ticks, other interrupts, a hypervisor.
     pub fn interruptions(&self) -> io::Result<Interruptions> {
-        /// Shorter gaps are the loop itself, longer ones are other tasks.
-        const GAPS_NS: std::ops::Range<u64> = 400..100_000;
-        const SPIN_NS: u64 = SECOND_NS;
+        /// Shorter gaps are the loop itself.
+        const LEAST_NS: u64 = 400;
+        /// Longer ones are other tasks.
+        const MOST_NS: u64 = 100_000;
         self.pin(CpuId(0))?;
-        let (start, mut gaps, mut lost) = (now(), Vec::new(), 0);
-        let mut last = start;
-        while last < start + SPIN_NS {
-            let time = now();
-            match time - last {
-                length_ns if GAPS_NS.contains(&length_ns) => gaps.push(Gap { at_ns: last, length_ns }),
-                length_ns if length_ns >= GAPS_NS.end => lost += length_ns,
-                _ => {}
-            }
-            last = time;
-        }
-        Ok(Interruptions::of(&gaps, (last - start).saturating_sub(lost).max(1)))
+        let (gaps, others): (Vec<Gap>, Vec<Gap>) =
+            gaps(SECOND_NS, LEAST_NS).into_iter().partition(|gap| gap.length_ns < MOST_NS);
+        let lost: u64 = others.iter().map(|gap| gap.length_ns).sum();
+        Ok(Interruptions::of(&gaps, SECOND_NS.saturating_sub(lost).max(1)))
     }
+}
+
+/// The gaps of at least so long that the calling thread sees when it does nothing but look at the clock.
+pub(super) fn gaps(watched_ns: u64, least_ns: u64) -> Vec<Gap> {
+    let start = now();
+    let (mut gaps, mut last) = (Vec::new(), start);
+    while last < start + watched_ns {
+        let time = now();
+        let length_ns = time - last;
+        if length_ns >= least_ns {
+            gaps.push(Gap { at_ns: last, length_ns });
+        }
+        last = time;
+    }
+    gaps
 }
 
 #[cfg(test)]

@@ -127,14 +127,20 @@ impl<'a> Bench<'a> {
 
     /// A byte there and back through two pipes, by threads on these CPUs: a sample is half a round.
     pub fn pipe_hop(&self, pair: Pair) -> io::Result<Hops> {
-        const ROUNDS: usize = 2000;
+        let rounds = self.pipe_rounds(pair, 2000)?;
+        let hop = Figure::of(rounds.iter().map(|round| round.all_ns / 2).collect());
+        Ok(Hops { hop, call: Figure::of(rounds.iter().map(|round| round.call_ns).collect()) })
+    }
+
+    /// The same, round by round.
+    pub(super) fn pipe_rounds(&self, pair: Pair, count: usize) -> io::Result<Vec<Round>> {
         let (mut there, mut back) = (Pipe::new()?, Pipe::new()?);
         self.pin(pair.b)?;
-        let (mut hops, mut calls) = (Vec::with_capacity(ROUNDS), Vec::with_capacity(ROUNDS));
+        let mut rounds = Vec::with_capacity(count);
         thread::scope(|scope| {
             let (from, to) = (&mut there.reader, &mut back.writer);
             scope.spawn(move || {
-                for _ in 0..ROUNDS {
+                for _ in 0..count {
                     let mut byte = [0];
                     if from.read_exact(&mut byte).is_err() || to.write_all(&byte).is_err() {
                         break;
@@ -142,16 +148,16 @@ impl<'a> Bench<'a> {
                 }
             });
             self.pin(pair.a)?;
-            for _ in 0..ROUNDS {
+            for _ in 0..count {
                 let start = now();
                 there.writer.write_all(&[1])?;
-                calls.push(now() - start);
+                let call_ns = now() - start;
                 back.reader.read_exact(&mut [0])?;
-                hops.push((now() - start) / 2);
+                rounds.push(Round { all_ns: now() - start, call_ns });
             }
             io::Result::Ok(())
         })?;
-        Ok(Hops { hop: Figure::of(hops), call: Figure::of(calls) })
+        Ok(rounds)
     }
 
     /// membarrier, which interrupts the other CPU and waits for its answer.
@@ -243,14 +249,19 @@ impl<'a> Bench<'a> {
 
     /// Starting a program that does nothing, and waiting for its end.
     pub fn process(&self) -> io::Result<Option<Figure>> {
+        Ok(Figure::of(self.processes(100)?))
+    }
+
+    /// The same, one by one.
+    pub(super) fn processes(&self, count: usize) -> io::Result<Vec<u64>> {
         self.pin(CpuId(0))?;
-        let mut samples = Vec::new();
-        for _ in 0..100 {
+        let mut samples = Vec::with_capacity(count);
+        for _ in 0..count {
             let start = now();
             Command::new("true").stdin(Stdio::null()).stdout(Stdio::null()).status()?;
             samples.push(now() - start);
         }
-        Ok(Figure::of(samples))
+        Ok(samples)
     }
 
     /// What a pass over a working set of 256 KiB costs more after a move to the other CPU, in ps a byte: in
@@ -301,6 +312,15 @@ fn round_trip(ball: &AtomicU64) {
     while ball.load(Ordering::Acquire) == served {
         spin_loop();
     }
+}
+
+/// A byte there and back.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Round {
+    /// All of it, ns.
+    pub(super) all_ns: u64,
+    /// The call that writes and wakes, ns.
+    pub(super) call_ns: u64,
 }
 
 /// Times of a byte on its way.

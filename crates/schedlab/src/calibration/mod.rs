@@ -4,13 +4,17 @@
 //! costs of a machine file are taken from them by differences, and their origins say which. What cannot be
 //! told from outside is taken over from the built-in laptop, and marked as assumed.
 
+mod check;
+mod composites;
 mod distances;
 mod figure;
 mod file;
 mod gaps;
+mod hand_over;
 mod host;
 mod idle;
 mod measure;
+mod pi_mutex;
 mod realtime;
 mod siblings;
 mod sources;
@@ -19,6 +23,7 @@ mod stretches;
 mod tests;
 mod timers;
 
+pub use check::{Check, CheckError, Checked};
 use figure::Figure;
 use gaps::Interruptions;
 use host::Host;
@@ -91,6 +96,8 @@ struct Measured {
     /// Between threads of one CPU.
     hop: Hops,
     timer_program: Option<Figure>,
+    /// Of a PI mutex, between threads of one CPU; `None` where they may not be real-time.
+    hand_over: Option<Figure>,
     thread: Option<Figure>,
     process: Option<Figure>,
     timers: Option<Timers>,
@@ -139,13 +146,7 @@ struct MeasuredPair {
 /// A measurement that the system does not allow.
 pub fn calibrate(name: &str, progress: &mut dyn FnMut(&str)) -> Result<Calibrated, CalibrationError> {
     let host = Host::read(Path::new(SYSTEM));
-    // Other work takes next to nothing from the highest priority of fair tasks. Who may not have it measures
-    // as he is.
-    let nice = getpriority_process(None).unwrap_or(0);
-    let _ = setpriority_process(None, -20);
-    let measured = measure(&host, progress);
-    let _ = setpriority_process(None, nice);
-    let measured = measured?;
+    let measured = favoured(|| measure(&host, progress))?;
     let text = file::text(name, &host, Some(&measured));
     let spec = MachineSpec::parse(&text, name).map_err(CalibrationError::Impossible)?;
     let sources = sources::of_file(&spec, &host, &measured);
@@ -153,6 +154,16 @@ pub fn calibrate(name: &str, progress: &mut dyn FnMut(&str)) -> Result<Calibrate
     warnings.extend(measured.rate_of_ticks());
     let timers = measured.timers.unwrap_or_default();
     Ok(Calibrated { text, spec, sources, timers, warnings })
+}
+
+/// Does it at the highest priority of fair tasks: other work takes next to nothing from that. Who may not
+/// have it does it as he is.
+fn favoured<T>(what: impl FnOnce() -> T) -> T {
+    let nice = getpriority_process(None).unwrap_or(0);
+    let _ = setpriority_process(None, -20);
+    let done = what();
+    let _ = setpriority_process(None, nice);
+    done
 }
 
 fn measure(host: &Host, progress: &mut dyn FnMut(&str)) -> Result<Measured, CalibrationError> {
@@ -201,6 +212,7 @@ fn measure(host: &Host, progress: &mut dyn FnMut(&str)) -> Result<Measured, Cali
         pipe_alone: take!("pipes", bench.pipe_alone()),
         hop: take!("wakeups", bench.pipe_hop(own)),
         timer_program: take!("setting timers", bench.timer_program()),
+        hand_over: take!("mutexes with priority inheritance", bench.hand_over()),
         thread: take!("threads", bench.thread()),
         process: take!("processes", bench.process()),
         timers: Some(take!("how late timers are", bench.timers())),
@@ -212,6 +224,15 @@ fn measure(host: &Host, progress: &mut dyn FnMut(&str)) -> Result<Measured, Cali
     };
     bench.unpin().map_err(|source| CalibrationError::Measure { what: "on all CPUs again", source })?;
     Ok(measured)
+}
+
+/// How often this kernel ticks a second, seen by a spinning thread; `None` where nothing lies on such a grid.
+pub fn measured_hz() -> Option<u64> {
+    let host = Host::read(Path::new(SYSTEM));
+    let bench = Bench::new(&host);
+    let seen = favoured(|| bench.interruptions()).ok()?;
+    bench.unpin().ok()?;
+    Some(seen.ticks?.hz)
 }
 
 /// A machine that is busy gives figures that are too high.

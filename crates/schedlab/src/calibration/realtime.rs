@@ -6,16 +6,17 @@ use thread_priority::{
 };
 
 /// Above everything fair, below the kernel's own threads of priority 99.
-const PRIORITY: u8 = 95;
+pub(super) const PRIORITY: u8 = 95;
 
 /// The calling thread is SCHED_FIFO as long as this lives.
 #[derive(Debug)]
 pub(super) struct Fifo(());
 
 impl Fifo {
-    /// `None` where this process may not have it: no root, no `ulimit -r`, a cgroup without a budget.
-    pub(super) fn new() -> Option<Fifo> {
-        let priority = ThreadPriority::Crossplatform(ThreadPriorityValue::try_from(PRIORITY).ok()?);
+    /// Of this priority, 1 to 99. `None` where this process may not have it: no root, no `ulimit -r`, a
+    /// cgroup without a budget.
+    pub(super) fn new(priority: u8) -> Option<Fifo> {
+        let priority = ThreadPriority::Crossplatform(ThreadPriorityValue::try_from(priority).ok()?);
         let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
         set_thread_priority_and_policy(thread_native_id(), priority, policy).ok()?;
         Some(Fifo(()))

@@ -26,17 +26,31 @@ impl Siblings {
     }
 }
 
+/// How long each piece of integer work took on one CPU, ns.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pieces {
+    /// The other CPU was left alone.
+    pub(super) alone_ns: Vec<u64>,
+    /// The other CPU did the same work.
+    pub(super) together_ns: Vec<u64>,
+}
+
 impl Bench<'_> {
-    /// Times integer work on one sibling, by turns alone and beside the other: what the clock of the core
-    /// does meanwhile, it does to both.
+    /// Times integer work on one sibling.
     pub fn siblings(&self, pair: Pair) -> io::Result<Siblings> {
+        let Pieces { alone_ns, together_ns } = self.pieces(pair, 2000)?;
+        Ok(Siblings { alone: Figure::of(alone_ns), together: Figure::of(together_ns) })
+    }
+
+    /// Pieces of integer work on the first CPU, so many by turns alone and beside the other CPU: what the
+    /// clock of a core does meanwhile, it does to both.
+    pub(super) fn pieces(&self, pair: Pair, count: usize) -> io::Result<Pieces> {
         const TURNS: usize = 5;
-        const SAMPLES: usize = 400;
-        let (mut alone, mut together) = (Vec::new(), Vec::new());
-        let sample = |into: &mut Vec<u64>| into.extend((0..SAMPLES).map(|_| timed(integer_work)));
+        let mut pieces = Pieces::default();
+        let sample = |into: &mut Vec<u64>| into.extend((0..count / TURNS).map(|_| timed(integer_work)));
         for _ in 0..TURNS {
             self.pin(pair.a)?;
-            sample(&mut alone);
+            sample(&mut pieces.alone_ns);
             let (runs, over) = (AtomicBool::new(false), AtomicBool::new(false));
             // A thread made here inherits the CPU.
             self.pin(pair.b)?;
@@ -52,13 +66,13 @@ impl Bench<'_> {
                     thread::yield_now();
                 }
                 if moved.is_ok() {
-                    sample(&mut together);
+                    sample(&mut pieces.together_ns);
                 }
                 over.store(true, Ordering::Relaxed);
                 moved
             })?;
         }
-        Ok(Siblings { alone: Figure::of(alone), together: Figure::of(together) })
+        Ok(pieces)
     }
 }
 

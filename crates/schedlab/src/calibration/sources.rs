@@ -101,7 +101,11 @@ pub(super) fn way(entry: &str, host: &Host, m: &Measured) -> Option<Way> {
         ("costs", "scan_cpu" | "scan_task") => {
             never("some nanoseconds within a search of the scheduler, which no program can time apart")
         }
-        ("costs", "set_prio") => never("no probe hands a PI mutex over"),
+        ("costs", "set_prio") => timed(
+            "PI futex handed over",
+            m.hand_over,
+            "a PI futex is handed over between real-time threads, which this process may not have",
+        ),
         ("costs", "irq_entry" | "irq_exit" | "timer_expiry") => never(one_gap),
         ("costs", "syscall") => timed("getppid", m.syscall, "getppid was not timed"),
         ("costs", "timer_program") => timed("timerfd_settime", m.timer_program, "no timer was set"),

@@ -69,6 +69,7 @@ fn measured(pairs: Vec<MeasuredPair>) -> Measured {
         timers: Some(fifo(15_000)),
         idle: Some(IdleWakeups { wakeups: 400, interrupts: 400, idle_percent: 99 }),
         timer_program: figure(4700),
+        hand_over: figure(3000),
         thread: figure(16_000),
         process: figure(600_000),
         interruptions: Interruptions {

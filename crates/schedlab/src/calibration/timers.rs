@@ -5,7 +5,7 @@
 //! spins the CPU never idles, so that no idle state is in it either.
 
 use super::measure::{Bench, now};
-use super::realtime::Fifo;
+use super::realtime::{Fifo, PRIORITY};
 use super::sources::{Seen, Way};
 use rustix::thread::{ClockId, clock_nanosleep_absolute, current_timer_slack, set_current_timer_slack};
 use rustix::time::Timespec;
@@ -220,7 +220,7 @@ impl Bench<'_> {
     }
 
     /// Runs `what` while a fair thread spins on the same CPU.
-    fn beside_a_spinner<T>(&self, what: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    pub(super) fn beside_a_spinner<T>(&self, what: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         let (over, runs) = (AtomicBool::new(false), AtomicBool::new(false));
         thread::scope(|scope| {
             // A thread made here inherits the CPU.
@@ -248,8 +248,8 @@ fn no_idle_states() -> io::Result<File> {
 }
 
 /// Sleeps as SCHED_FIFO; `None` where that is not allowed.
-fn fifo_sleeps(interval_ns: u64, count: usize) -> io::Result<Option<Vec<u64>>> {
-    let Some(fifo) = Fifo::new() else { return Ok(None) };
+pub(super) fn fifo_sleeps(interval_ns: u64, count: usize) -> io::Result<Option<Vec<u64>>> {
+    let Some(fifo) = Fifo::new(PRIORITY) else { return Ok(None) };
     let samples = sleeps(interval_ns, count);
     drop(fifo);
     samples.map(Some)

@@ -1,9 +1,10 @@
 //! `schedlab calibrate`: this machine as a machine file.
 
+use super::calibrate_check::CheckOptions;
 use super::common::Format;
 use super::output::{Failure, Stream, command_line, open};
+use super::progress::Spinner;
 use super::voice::Voice;
-use indicatif::{ProgressBar, ProgressStyle};
 use lab::STANDARD_STREAM;
 use machine::OriginKind;
 use schedlab::Error;
@@ -18,7 +19,7 @@ use std::path::{Path, PathBuf};
 ///
 /// Takes some seconds, on the CPUs that this process may use. Let the machine do nothing else meanwhile. With
 /// -o the report is printed: where every entry comes from, by which probe, or why it was not measured; and
-/// how late timers were.
+/// how late timers were. With --check a file is held against this machine instead.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Where to write the machine file [default: standard output, as with `-`].
@@ -30,9 +31,14 @@ pub struct Args {
     /// How to print the report; as JSON it has the machine file in it.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
     format: Format,
+    #[command(flatten)]
+    check: CheckOptions,
 }
 
 pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
+    if let Some(machine) = &args.check.check {
+        return args.check.execute(machine, args.format, voice);
+    }
     let to_stream = args.output == Path::new(STANDARD_STREAM);
     let mut output = match (to_stream, args.format) {
         // What goes to standard output is the report then, and the file is in it.
@@ -40,15 +46,9 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
         _ => Some(open(&args.output, &[])?),
     };
     let start = wall();
-    let bar = ProgressBar::with_draw_target(None, voice.progress());
-    bar.set_style(
-        ProgressStyle::with_template("measuring {msg}").unwrap_or_else(|_| ProgressStyle::default_spinner()),
-    );
-    let calibrated = calibrate(&args.name, &mut |what| {
-        bar.set_message(what.to_owned());
-        bar.tick();
-    });
-    bar.finish_and_clear();
+    let spinner = Spinner::new("measuring {msg}", voice);
+    let calibrated = calibrate(&args.name, &mut |what| spinner.says(what));
+    spinner.finish();
     let calibrated = calibrated.map_err(Error::Calibrate)?;
     for warning in &calibrated.warnings {
         voice.warn(warning);

@@ -2,15 +2,15 @@
 
 /// The command did what it was asked to; also when the reader of its output went away.
 pub const OK: u8 = 0;
-/// The experiment ran, and `--check` found an invariant of the scheduler broken, a reproduction does not
-/// agree, or a validation misses a bound.
+/// The experiment ran, and `--check` found an invariant of the scheduler broken or a machine file far from
+/// this computer, a reproduction does not agree, or a validation misses a bound.
 pub const CHECK_FAILED: u8 = 1;
 /// The command line, a file or an experiment is not possible: the message says what is wrong and where.
 pub const BAD_INPUT: u8 = 2;
 
 /// What each of them means.
 pub const MEANING: &str = "\
-0 done; 1 --check found a broken invariant, a reproduction does not agree, or a validation misses a bound; 2 the command line, a file or the experiment is not possible.";
+0 done; 1 --check found a broken invariant or a machine file that is far off, a reproduction does not agree, or a validation misses a bound; 2 the command line, a file or the experiment is not possible.";
 
 /// For `--help`.
 pub fn help() -> String {

@@ -3,6 +3,7 @@
 
 mod advice;
 mod calibrate;
+mod calibrate_check;
 mod columns;
 mod command;
 mod common;

@@ -19,6 +19,8 @@ pub enum Failure {
     Disagreement(Vec<String>),
     /// A validation misses these bounds.
     Missed(Vec<String>),
+    /// These figures of a machine file's check are further off than wanted.
+    OffFromHere(Vec<String>),
     /// Standard output does not take the result.
     Output(io::Error),
     /// A signal ended it; what is to be said of that, if anything.
@@ -62,6 +64,7 @@ impl Failure {
             Failure::Error(error) => diagnostic::text(error),
             Failure::Disagreement(figures) => listed("should agree with the document and do not", figures),
             Failure::Missed(bounds) => listed("bounds are missed, and nobody has said why", bounds),
+            Failure::OffFromHere(figures) => listed("are further from this computer than wanted", figures),
             Failure::Output(error) => format!("error: cannot write the result: {error}\n"),
             Failure::Signal(signal, said) => {
                 if let Some(error) = said {
@@ -82,7 +85,7 @@ impl Failure {
             // Whoever closes the pipe has read enough.
             Failure::Output(error) if error.kind() == ErrorKind::BrokenPipe => exit::OK,
             Failure::Error(Error::Output(error)) if error.is_reader_gone() => exit::OK,
-            Failure::Disagreement(_) | Failure::Missed(_) => exit::CHECK_FAILED,
+            Failure::Disagreement(_) | Failure::Missed(_) | Failure::OffFromHere(_) => exit::CHECK_FAILED,
             Failure::Error(Error::Experiment(error)) if error.is_failed_check() => exit::CHECK_FAILED,
             Failure::Output(_) | Failure::Error(_) | Failure::Signal(..) => exit::BAD_INPUT,
         }

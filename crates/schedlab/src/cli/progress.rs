@@ -66,3 +66,28 @@ impl Progress {
         self.bar.finish_and_clear();
     }
 }
+
+/// What is being done, where nobody knows how much is left.
+#[derive(Debug)]
+pub struct Spinner(ProgressBar);
+
+impl Spinner {
+    /// The template has `{msg}` for what is done.
+    pub fn new(template: &str, voice: Voice) -> Spinner {
+        let bar = ProgressBar::with_draw_target(None, voice.progress());
+        let style = ProgressStyle::with_template(template);
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        Spinner(bar)
+    }
+
+    /// This comes next.
+    pub fn says(&self, what: &str) {
+        self.0.set_message(what.to_owned());
+        self.0.tick();
+    }
+
+    /// Takes it away.
+    pub fn finish(&self) {
+        self.0.finish_and_clear();
+    }
+}

@@ -53,6 +53,16 @@ impl Host {
         Host { proc: "/proc".into(), sys: "/sys".into(), boot: "/boot".into() }
     }
 
+    /// The kernel's release, as `uname -r` tells it.
+    pub fn release(&self) -> Option<String> {
+        line(&self.proc.join("sys/kernel/osrelease"))
+    }
+
+    /// How often the kernel ticks a second, where its configuration can be read.
+    pub fn hz(&self) -> Option<u64> {
+        hz(&self.config()?)?.parse().ok()
+    }
+
     /// Whether there are disks and the like.
     pub fn has_block_devices(&self) -> bool {
         fs::read_dir(self.sys.join("block")).is_ok_and(|mut devices| devices.next().is_some())
@@ -137,7 +147,7 @@ impl Host {
             GzDecoder::new(packed).read_to_string(&mut text).ok()?;
             return Some(text);
         }
-        let release = line(&self.proc.join("sys/kernel/osrelease"))?;
+        let release = self.release()?;
         fs::read_to_string(self.boot.join(format!("config-{release}"))).ok()
     }
 }

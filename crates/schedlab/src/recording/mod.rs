@@ -20,7 +20,7 @@ mod watchdog;
 
 use events::EventGroup;
 pub use events::Extras;
-use host::Host;
+pub use host::Host;
 use idle::{CPU_DMA_LATENCY, IdleWatch};
 use pages::CpuPages;
 use scheduler::Nanos;

@@ -40,6 +40,7 @@ const COMMANDS: &[&[&str]] = &[
     &["reproduce", "crates/schedlab/tests/it/fit.toml", "--fit"],
     &["validate", "guest-6.1/mix-smp2/rr"],
     &["calibrate", "--name", "here"],
+    &["calibrate", "--check", "laptop", "--repeat", "1"],
     &["sweep", "demo/kernels.toml", "--folder", concat!(env!("CARGO_TARGET_TMPDIR"), "/schema.sweep")],
     &[
         "tune",

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::calibration::Calibration;
 use crate::comparison::Comparison;
+use crate::machine_check::MachineCheck;
 use crate::recordings::RecordingsComparison;
 use crate::reproduction::Reproduction;
 use crate::validation::Validation;
@@ -27,6 +28,7 @@ pub fn all() -> Value {
         root::<Reproduction>(&mut generator),
         root::<Validation>(&mut generator),
         root::<Calibration>(&mut generator),
+        root::<MachineCheck>(&mut generator),
         root::<SweepResult>(&mut generator),
         root::<TuneResult>(&mut generator),
         root::<SearchResult>(&mut generator),

@@ -14,12 +14,13 @@ use snapbox::{Data, assert_data_eq};
 
 use crate::{LoadResult, Question, Window, example};
 
-const DOCUMENTS: [Document; 14] = [
+const DOCUMENTS: [Document; 15] = [
     Document { title: "Result of a run", definition: "RunResult", lines: None },
     Document { title: "Answer of a comparison", definition: "Comparison", lines: None },
     Document { title: "Published experiments", definition: "Reproduction", lines: None },
     Document { title: "How true it is", definition: "Validation", lines: None },
     Document { title: "This computer as a machine file", definition: "Calibration", lines: None },
+    Document { title: "How far a machine file holds here", definition: "MachineCheck", lines: None },
     Document { title: "What a sweep comes to", definition: "SweepResult", lines: None },
     Document { title: "Which settings serve best", definition: "TuneResult", lines: None },
     Document { title: "The worst case on purpose", definition: "SearchResult", lines: None },
@@ -48,6 +49,7 @@ fn fields(schema: &Value) -> Fields {
     fields.see(schema, "Reproduction", &example::reproduction::reproduction());
     fields.see(schema, "Validation", &example::validation::validation());
     fields.see(schema, "Calibration", &example::calibration::calibration());
+    fields.see(schema, "MachineCheck", &example::machine_check::machine_check());
     fields.see(schema, "SweepResult", &example::sweep());
     fields.see(schema, "TuneResult", &example::tuning());
     fields.see(schema, "SearchResult", &example::search());

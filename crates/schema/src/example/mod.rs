@@ -3,6 +3,7 @@
 pub mod calibration;
 mod comparison;
 mod log;
+pub mod machine_check;
 pub mod reproduction;
 mod search;
 mod sweep;
