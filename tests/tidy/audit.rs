@@ -1,4 +1,5 @@
-//! docs/kernel-audit.md: every finding is closed or a limit, and what shows it is there.
+//! docs/kernel-audit.md: every finding is closed or a limit, and what shows it is there. The same of the
+//! faults that the audit planted.
 
 use std::collections::BTreeSet;
 
@@ -8,6 +9,7 @@ use crate::tree::{Finding, Texts, expect_none, planted, text, texts};
 
 const PAGE: &str = "docs/kernel-audit.md";
 const LIMITS: &str = "docs/limits.md";
+const FAULTS: &str = "validation/mutants.md";
 
 /// Names of all tests of these sources.
 fn tests(sources: &Texts) -> BTreeSet<&str> {
@@ -70,6 +72,33 @@ fn each_finding_is_closed_or_a_limit_and_what_shows_it_exists() {
     let limits_page = text(LIMITS);
     assert!(page.lines().filter(|line| line.starts_with('|')).count() > 60, "{PAGE} has lost its rows");
     expect_none(&findings(&page, &tests(&sources), &limits(&limits_page)));
+}
+
+/// Rows of two cells, a fault and the test that notices it: the table below `| fault | test |`.
+fn unnoticed(page: &str, tests: &BTreeSet<&str>) -> Vec<Finding> {
+    let lines = page.lines().enumerate().skip_while(|(_, line)| *line != "| fault | test |");
+    let rows = lines.skip(2).take_while(|(_, line)| line.starts_with('|'));
+    let missing = rows.flat_map(|(index, row)| {
+        let shown = row.trim_matches('|').rsplit('|').next().unwrap_or_default();
+        let unknown = quoted(shown).filter(|name| !tests.contains(name));
+        let finding = |name| Finding {
+            path: FAULTS.to_owned(),
+            line: index + 1,
+            what: format!("there is no test {name}"),
+        };
+        unknown.map(finding).collect::<Vec<_>>()
+    });
+    missing.collect()
+}
+
+#[test]
+fn the_tests_that_notice_planted_faults_exist() {
+    let (page, sources) = (text(FAULTS), texts(&["crates"], &["rs"]));
+    assert!(page.contains("| fault | test |\n|---|---|\n| "), "{FAULTS} has lost its table");
+    expect_none(&unnoticed(&page, &tests(&sources)));
+    let planted =
+        unnoticed("| fault | test |\n|---|---|\n| a fault | `lost` |\n\n| `else` |", &BTreeSet::new());
+    assert_eq!(planted.iter().map(|finding| &*finding.what).collect::<Vec<_>>(), ["there is no test lost"]);
 }
 
 #[test]

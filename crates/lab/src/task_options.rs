@@ -19,7 +19,7 @@ pub struct TaskOptions {
 
 impl TaskOptions {
     /// Reads one of them by the name of its option: `policy`, `nice`, `affinity`, `scale`, `outside`,
-    /// `without`. `None` for another name.
+    /// `until-end`, `without`. `None` for another name.
     pub(crate) fn word(&mut self, option: &str, value: &str) -> Option<Result<(), String>> {
         let read = match option {
             "affinity" => affinity(value).map(|known| self.affinities.push(known)),
@@ -27,6 +27,7 @@ impl TaskOptions {
             "nice" => nice(value).map(|change| self.overrides.push(change)),
             "scale" => scale(value).map(|change| self.overrides.push(change)),
             "outside" => outside(value).map(|change| self.overrides.push(change)),
+            "until-end" => until_end(value).map(|change| self.overrides.push(change)),
             "without" => without(value).map(|change| self.overrides.push(change)),
             _ => return None,
         };
@@ -42,7 +43,7 @@ impl TaskOptions {
         for word in words {
             let (option, value) = word.split_once('=').unwrap_or((word, ""));
             let unknown = || {
-                Err("write affinity=, policy=, nice=, scale=, outside= or without= and of which task"
+                Err("write affinity=, policy=, nice=, scale=, outside=, until-end= or without= and of which task"
                     .to_owned())
             };
             let read = options.word(option, value).unwrap_or_else(unknown);
@@ -93,6 +94,7 @@ fn word(Override { whom, what }: &Override) -> String {
         }
         Changed::Waits(Waits::Absolute) => format!("outside={task}=absolute"),
         Changed::Waits(Waits::Relative) => format!("outside={task}=relative"),
+        Changed::UntilEnd => format!("until-end={task}"),
         Changed::Without => format!("without={task}"),
     }
 }
@@ -170,6 +172,14 @@ pub fn outside(text: &str) -> Result<Override, String> {
 ///
 /// # Errors
 /// No name.
+pub fn until_end(text: &str) -> Result<Override, String> {
+    Ok(Override { whom: tasks(text)?, what: Changed::UntilEnd })
+}
+
+/// `TASK`.
+///
+/// # Errors
+/// No name.
 pub fn without(text: &str) -> Result<Override, String> {
     Ok(Override { whom: tasks(text)?, what: Changed::Without })
 }
@@ -228,6 +238,7 @@ mod tests {
             "scale=x=0.000001",
             "outside=*=absolute",
             "outside=x=relative",
+            "until-end=x",
             "without=x",
         ];
         let words = words.map(str::to_owned);

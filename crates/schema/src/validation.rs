@@ -54,7 +54,11 @@ impl Validation {
         let of_figures = self.figures().filter(|(_, _, figure)| figure.fails());
         let figures = of_figures.map(|(reference, run, figure)| {
             let band = figure.band.as_ref().map_or(String::new(), |band| format!(", {band} wanted"));
-            format!("{reference}, {}: {} is {}{band}", run.name, figure.name(), figure.simulated)
+            let outdated = match figure.unreached {
+                Some(_) => ": it is there, and the reference says why it is not",
+                None => "",
+            };
+            format!("{reference}, {}: {} is {}{band}{outdated}", run.name, figure.name(), figure.simulated)
         });
         let bounds = self.bounds.iter().filter(|bound| bound.fails()).map(|bound| {
             let (share, wanted) = (100.0 * bound.share(), 100.0 * bound.wanted);
@@ -281,10 +285,14 @@ impl ValidatedFigure {
         }
     }
 
-    /// Whether it should be as wanted, is not, and nobody knows why.
+    /// Whether it should be as wanted, is not, and nobody knows why; or somebody does, and it is.
     #[must_use]
     pub fn fails(&self) -> bool {
-        self.within == Some(false) && self.unreached.is_none()
+        match self.within {
+            Some(false) => self.unreached.is_none(),
+            Some(true) => self.unreached.is_some(),
+            None => false,
+        }
     }
 }
 

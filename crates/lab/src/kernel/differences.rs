@@ -83,6 +83,8 @@ const fn releases(profiles: &'static [&'static str], source: &'static str, what:
 /// Releases run as the profile before them.
 const V2637: &[&str] = &["2.6.37"];
 const V44: &[&str] = &["4.4"];
+/// Those before 4.2 that releases from 3.8 on are run as.
+const BEFORE_PELT: &[&str] = &["3.3", "4.0", "4.1"];
 const V612: &[&str] = &["6.12", "6.12-rt"];
 const V70: &[&str] = &["7.0"];
 /// Kernels with EEVDF.
@@ -425,6 +427,20 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(V70, "eevdf-class 5.1, U10", "a build for voluntary preemption")
         .until([7, 0, 0])
         .set("preempt_model=voluntary"),
+    releases(
+        &["7.1"],
+        "eevdf-class 0.3",
+        "all fair tasks of a CPU, of whatever group, stand in one queue, with weights that contain those of \
+         their groups (without groups it makes no difference)",
+    )
+    .since([7, 3, 0]),
+    releases(
+        BEFORE_PELT,
+        "fair-placement U8",
+        "fair tasks are placed and balanced by load that is tracked over time (PELT), here by what is runnable \
+         at the moment",
+    )
+    .between([3, 8, 0], [4, 2, 0]),
 ];
 
 #[cfg(test)]

@@ -62,7 +62,8 @@ impl fmt::Display for KernelError {
             SettingError::OutOfRange { .. }
             | SettingError::OnlyAtStart { .. }
             | SettingError::NotInKernel { .. }
-            | SettingError::Gone { .. } => Ok(()),
+            | SettingError::Gone { .. }
+            | SettingError::NotModelled { .. } => Ok(()),
         }
     }
 }

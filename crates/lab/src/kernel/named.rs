@@ -372,7 +372,9 @@ mod tests {
                 && rhel.ends_with("which are not listed here"),
             "{rhel}"
         );
-        assert!(note("3.8").expect("a note").ends_with("what differs is not established"));
+        assert!(note("3.10").expect("a note").contains("(PELT), here by what is runnable at the moment"));
+        assert!(note("7.3").expect("a note").contains("of whatever group, stand in one queue"));
+        assert!(note("3.6").expect("a note").ends_with("what differs is not established"));
     }
 
     /// Fair-placement 5.1: Debian's kernels tick at 250.

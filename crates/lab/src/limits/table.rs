@@ -214,8 +214,10 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "until_a_time",
         effect: Effect::Large,
-        missing: "What a recorded program would do with more or less time: a task that runs until the clock says \
-                  stop, or takes its work from a common heap, repeats its recorded amount of work.",
+        missing: "What a recorded program would do with more or less time, where nobody says that it runs until the \
+                  clock says stop (until-end): it repeats its recorded amount of work. Until-end is for what a \
+                  task computes after its last sleep; work that tasks take from a common heap is not shared out \
+                  anew.",
         changes: "When such programs are done on other machines: twice the recorded time on half of the CPUs, \
                   where they really stop at the same time. Tasks that end at one moment after unequal work \
                   are found, and warned of; a single one shows nothing.",

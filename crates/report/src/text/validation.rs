@@ -95,6 +95,7 @@ fn figures(figures: &[&ValidatedFigure]) -> String {
         let unit = if figure.unit.is_empty() { String::new() } else { format!(", {}", figure.unit) };
         let verdict = match figure.within {
             None => "",
+            Some(true) if figure.unreached.is_some() => "WITHIN",
             Some(true) => "within",
             Some(false) if figure.unreached.is_some() => "known",
             Some(false) => "MISSED",
@@ -179,9 +180,13 @@ mod tests {
             assert!(!text.contains("I/O"), "nothing was judged: {text}");
             assert_eq!(text.contains("rr1:8039"), rows == Rows::All, "{text}");
         }
-        let mut missed = example;
+        let mut missed = example.clone();
         missed.references[0].runs[0].figures[0].unreached = None;
         assert!(validation(&missed, Rows::Folded).contains("MISSED"));
         assert_eq!(missed.failures().len(), 1);
+        let mut outdated = example;
+        outdated.references[0].runs[0].figures[0].within = Some(true);
+        assert!(validation(&outdated, Rows::Folded).contains("WITHIN"));
+        assert!(outdated.failures()[0].ends_with("the reference says why it is not"));
     }
 }

@@ -141,6 +141,13 @@ pub struct Common {
     /// `flat`, none but those of --group and --in.
     #[arg(long, value_name = "HOW", value_enum, default_value_t = RecordedGroups::Recorded)]
     groups: RecordedGroups,
+    /// Lets a task of a recording that ran until a certain time do so here, too: it computes until it ended,
+    /// by the clock.
+    ///
+    /// From its last sleep on, however much CPU time it gets: a program that stops by the clock computes more
+    /// where more CPUs are. Without it, a task repeats its recorded amount of work.
+    #[arg(long, value_name = "TASK", value_parser = task_options::until_end)]
+    until_end: Vec<Override>,
     /// Leaves the work of a task of a recording out; whom it wakes and forks, it still does.
     #[arg(long, value_name = "TASK", value_parser = task_options::without)]
     without: Vec<Override>,
@@ -303,7 +310,8 @@ impl Common {
     }
 
     fn reading(&self) -> Result<Reading, Error> {
-        let overrides = [&self.policy, &self.nice, &self.scale, &self.outside, &self.without];
+        let overrides =
+            [&self.policy, &self.nice, &self.scale, &self.outside, &self.until_end, &self.without];
         let overrides = overrides.into_iter().flatten().cloned().collect();
         Ok(Reading {
             dialect: match self.dialect {

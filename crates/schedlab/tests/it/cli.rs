@@ -277,7 +277,9 @@ fn a_kernel_that_runs_as_another_is_said_at_once_and_once() {
         let error = String::from_utf8(schedlab(args).stderr).expect("text");
         assert_eq!(
             error,
-            "note: Linux 9.0 is run as 7.1, the nearest described kernel; what differs is not established\n"
+            "note: Linux 9.0 is run as 7.1, the nearest described kernel; known to differ there: all fair tasks of a \
+             CPU, of whatever group, stand in one queue, with weights that contain those of their groups (without \
+             groups it makes no difference)\n"
         );
     }
     assert!(schedlab(&["run", "hog", "--for", "1ms", "--kernel", "9.0", "--quiet"]).stderr.is_empty());

@@ -166,6 +166,30 @@ pub(super) const GONE: &[Gone] = &[Gone {
     why: "the modelled machine is one root domain, so its two values came to the same",
 }];
 
+/// A feature of some kernels that is not modelled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct NotModelled {
+    /// Its name in `sched_features`.
+    pub name: &'static str,
+    /// What it does, and how the model behaves.
+    pub what: &'static str,
+}
+
+/// Features that somebody may know from `sched_features`, and look for in vain.
+pub(super) const NOT_MODELLED: &[NotModelled] = &[
+    NotModelled {
+        name: "ALT_PERIOD",
+        what: "it is on where BASE_SLICE is, which came with it: a period is that of all tasks of the CPU",
+    },
+    NotModelled { name: "DOUBLE_TICK", what: "it matters where HRTICK is on, and not between ticks" },
+    NotModelled { name: "HZ_BW", what: "limits of groups are enforced wherever a tick is needed for them" },
+    NotModelled {
+        name: "LB_MIN",
+        what: "balancing leaves no task alone for its small load, as where it is off",
+    },
+    NotModelled { name: "PARANOID_AVG", what: "sums of virtual time do not overflow here" },
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -206,6 +230,17 @@ mod tests {
                 text.starts_with("`overload_scope` is gone, leave it out: the modelled machine"),
                 "{text}"
             );
+        }
+    }
+
+    #[test]
+    fn a_feature_that_is_not_modelled_says_how_the_model_behaves() {
+        for known in NOT_MODELLED {
+            for setting in [known.name.to_string(), format!("NO_{}", known.name)] {
+                let text =
+                    Config::default().set(&setting).map_err(|e| e.to_string()).err().unwrap_or_default();
+                assert_eq!(text, format!("`{}` is not modelled: {}", known.name, known.what));
+            }
         }
     }
 }

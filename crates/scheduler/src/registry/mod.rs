@@ -19,6 +19,6 @@ pub use profiles::{PROFILES, Profile};
 pub use rules::*;
 pub use settings::{Config, FROM_THE_START, SettingError};
 
-use aliases::GONE;
+use aliases::{GONE, NOT_MODELLED};
 pub use tunables::{TUNABLES, TunableInfo, TunableSetting, Tunables};
 pub use written::{Scaled, Written};

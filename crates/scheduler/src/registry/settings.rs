@@ -1,6 +1,6 @@
 //! Settings in Linux's syntax: `NAME`, `NO_NAME`, `name=value`.
 
-use super::{ALIASES, Feature, GONE, Profile, RULES, Rules, TUNABLES, Tunables, Written};
+use super::{ALIASES, Feature, GONE, NOT_MODELLED, Profile, RULES, Rules, TUNABLES, Tunables, Written};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cell::Cell;
@@ -93,6 +93,10 @@ impl Config {
         let name = setting.split_once('=').map_or(setting, |(name, _)| name);
         if let Some(gone) = GONE.iter().find(|gone| gone.name == name) {
             return Err(SettingError::Gone { name: gone.name, why: gone.why });
+        }
+        let feature = name.strip_prefix("NO_").unwrap_or(name);
+        if let Some(known) = NOT_MODELLED.iter().find(|known| known.name == feature) {
+            return Err(SettingError::NotModelled { name: known.name, what: known.what });
         }
         match setting.split_once('=') {
             None => self.set_feature(setting),
@@ -223,6 +227,13 @@ pub enum SettingError {
         /// Which kernels have it, and what to set instead, if anything.
         why: String,
     },
+    /// A feature of some kernels that is not modelled.
+    NotModelled {
+        /// Its name.
+        name: &'static str,
+        /// What it does, and how the model behaves.
+        what: &'static str,
+    },
     /// No kernel profile has this name.
     UnknownProfile {
         /// What was written.
@@ -238,6 +249,7 @@ impl fmt::Display for SettingError {
                 write!(f, "`{name}` cannot be `{value}`; it is one of {}", known.join(", "))
             }
             SettingError::Gone { name, why } => write!(f, "`{name}` is gone, leave it out: {why}"),
+            SettingError::NotModelled { name, what } => write!(f, "`{name}` is not modelled: {what}"),
             SettingError::OnlyAtStart { name } => {
                 write!(f, "`{name}` cannot change in the middle of a run: leave the time before it out")
             }

@@ -93,7 +93,16 @@ fn parse(words: &[String]) -> Result<Box<dyn Load>, LoadError> {
         (Some(policy), Some(_)) if !policy.is_rt() => {
             Err(usage(NAME, "a priority needs policy fifo or rr; fair tasks have --nice"))
         }
+        _ if options.slice.is_some() && options.is_real_time() => {
+            Err(usage(NAME, "a slice is of fair tasks: leave --slice out, or the policy and the priority"))
+        }
         _ => Ok(Box::new(Hog { options })),
+    }
+}
+
+impl Options {
+    fn is_real_time(&self) -> bool {
+        self.priority.is_some() || self.policy.is_some_and(PolicyName::is_rt)
     }
 }
 

@@ -97,7 +97,7 @@ struct Options {
     #[command(flatten)]
     deadline: DeadlineOptions<DlBudget>,
     /// Slice that each task asks for under EEVDF, by sched_setattr, 100us to 100ms (that of all).
-    #[arg(long, value_name = "TIME", value_parser = slice)]
+    #[arg(long, value_name = "TIME", value_parser = slice, conflicts_with = "priority")]
     slice: Option<Nanos>,
     #[command(flatten)]
     clamps: ClampOptions,

@@ -99,8 +99,8 @@ fn together(exits: &[(&RecordedTask, Nanos)], end: Nanos, accounted: &Accounted)
     let seconds = |ns: u64| seconds(ns, 2);
     Some(format!(
         "{} tasks that hardly sleep, {}, end together after unequal work ({} to {}): they seem to run until a \
-         certain time, or to share out their work as they go; a replay repeats each one's own work, so it does \
-         not tell when they would be done on other CPUs or with more work",
+         certain time (if so, say until-end of them), or to share out their work as they go; a replay repeats \
+         each one's own work, so it does not tell when they would be done on other CPUs or with more work",
         tasks.len(),
         listed(&tasks),
         seconds(least),

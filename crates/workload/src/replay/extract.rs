@@ -158,6 +158,7 @@ impl Finish<'_> {
             fair: FairPolicy::Normal,
             steps,
             cpu_time: Nanos(track.cpu_time_ns),
+            exited: track.exited_ns.map(|ns| self.time(ns)),
             arrivals: track.arrivals,
             placement: super::recording::Placement {
                 ran_on: track.whereabouts.ran_on,

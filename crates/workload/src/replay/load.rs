@@ -407,7 +407,8 @@ impl Results for ReplayRun {
     fn result(&self, load: String) -> LoadResult {
         let shared = &self.shared;
         let runs = |played: &PlayedTask| {
-            played.steps.iter().filter(|step| matches!(step, ReplayStep::Run(_))).count() as u64
+            let is_run = |step: &&ReplayStep| matches!(step, ReplayStep::Run(_) | ReplayStep::RunUntil(_));
+            played.steps.iter().filter(is_run).count() as u64
         };
         let bursts = shared.played_tasks.iter().filter(|played| !played.absent).map(runs).sum();
         let completed = shared.bursts.get();

@@ -150,6 +150,8 @@ impl Overhead {
                     let background = u128::from(self.background_ppm) * u128::from(length.0) / 1_000_000;
                     bill.run(*length, Nanos((share + background) as u64));
                 }
+                // The clock ends it, whatever comes on top.
+                ReplayStep::RunUntil(_) => bill.debt = Nanos::ZERO,
                 ReplayStep::Exit => bill.pay_back(self.exit),
                 ReplayStep::Sleep(waking) => {
                     let timer = matches!(waking, Waking::At(_) | Waking::After(_));
@@ -247,10 +249,14 @@ impl Bill {
     fn pay_back(&mut self, price: Nanos) {
         self.debt += price;
         for step in self.paid.iter_mut().rev() {
-            if let ReplayStep::Run(length) = step {
-                let paid = self.debt.min(*length);
-                *length = length.saturating_sub(paid);
-                self.debt = self.debt.saturating_sub(paid);
+            match step {
+                ReplayStep::Run(length) => {
+                    let paid = self.debt.min(*length);
+                    *length = length.saturating_sub(paid);
+                    self.debt = self.debt.saturating_sub(paid);
+                }
+                ReplayStep::RunUntil(_) => self.debt = Nanos::ZERO,
+                _ => {}
             }
             if self.debt == Nanos::ZERO {
                 break;
@@ -278,6 +284,7 @@ mod tests {
             round_robin: false,
             fair: super::super::FairPolicy::default(),
             cpu_time: Nanos::ZERO,
+            exited: None,
             steps: Vec::new(),
             arrivals: 0,
             placement: super::super::Placement::default(),

@@ -1,7 +1,7 @@
 //! What the user changes of recorded tasks.
 
 use super::assumption::Waits;
-use super::recording::{Begin, FIRST_FAIR_PRIO, FairPolicy, Recording, ReplayStep, TaskIndex};
+use super::recording::{Begin, FIRST_FAIR_PRIO, FairPolicy, Recording, ReplayStep, TaskIndex, Waking};
 use super::task_selector::TaskSelector;
 use machine::{ToldStep, policy_text};
 use scheduler::{Nanos, Nice, Policy};
@@ -42,6 +42,8 @@ pub enum Changed {
     Scale(WorkFactor),
     /// Its waits for interrupts are taken so.
     Waits(Waits),
+    /// After its last sleep it computes until the time at which it ended, however much CPU time it gets.
+    UntilEnd,
     /// It does nothing of its own; whom it wakes and what it starts, it still does, at no work.
     Without,
 }
@@ -54,6 +56,7 @@ impl fmt::Display for Changed {
             Changed::Nice(nice) => write!(f, "nice {}", nice.get()),
             Changed::Scale(WorkFactor { millionths }) => write!(f, "work times {}", *millionths as f64 / 1e6),
             Changed::Waits(waits) => waits.fmt(f),
+            Changed::UntilEnd => f.write_str("until it ended, by the clock"),
             Changed::Without => f.write_str("left out"),
         }
     }
@@ -87,7 +90,7 @@ fn meant(
     let tasks = &recording.tasks;
     let named = (0..).map(TaskIndex).zip(tasks).filter(|(_, task)| whom.is(task));
     let mut all: Vec<TaskIndex> = named.map(|(index, _)| index).collect();
-    if matches!(what, Changed::Scale(_) | Changed::Waits(_) | Changed::Without) {
+    if matches!(what, Changed::Scale(_) | Changed::Waits(_) | Changed::UntilEnd | Changed::Without) {
         return all;
     }
     let same_kind = |other: &&Override| std::mem::discriminant(&other.what) == std::mem::discriminant(what);
@@ -166,6 +169,10 @@ fn change(recording: &mut Recording, index: TaskIndex, what: Changed) {
             }
         }
         Changed::Waits(waits) => waits.assume(recording, index),
+        Changed::UntilEnd => {
+            let end = task.exited.unwrap_or(recording.span);
+            until(&mut task.steps, end);
+        }
         Changed::Without => {
             let matters = |step: &ReplayStep| match step {
                 ReplayStep::Wake { .. } | ReplayStep::Fork { .. } | ReplayStep::Told(_) => true,
@@ -181,6 +188,22 @@ fn change(recording: &mut Recording, index: TaskIndex, what: Changed) {
             });
         }
     }
+}
+
+/// Has the task compute until this time from its last step on that is more than computing. What it did in
+/// between, interrupts and all, was its own work and no step of others.
+fn until(steps: &mut Vec<ReplayStep>, end: Nanos) {
+    let is_computing = |step: &ReplayStep| {
+        matches!(step, ReplayStep::Run(_) | ReplayStep::Interrupted { .. } | ReplayStep::Yield)
+    };
+    let ends = matches!(steps.last(), Some(ReplayStep::Exit | ReplayStep::Sleep(Waking::Never)));
+    let last = if ends { steps.pop() } else { None };
+    let computes = steps.iter().rev().take_while(|step| is_computing(step)).count();
+    steps.truncate(steps.len() - computes);
+    if computes > 0 {
+        steps.push(ReplayStep::RunUntil(end));
+    }
+    steps.extend(last);
 }
 
 #[cfg(test)]

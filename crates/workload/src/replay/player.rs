@@ -241,6 +241,10 @@ impl Player {
                 self.in_burst = true;
                 Step::Compute(*length)
             }
+            ReplayStep::RunUntil(at) => {
+                self.in_burst = true;
+                Step::SpinUntil(shared.lead_in.saturating_add(*at))
+            }
             ReplayStep::Wake { .. } => {
                 self.next -= 1;
                 let all = self.wakes_of_one_call(shared, played, env.now);

@@ -13,7 +13,7 @@ use crate::told::{self, can_be_taken};
 use machine::{Arrival, Objects, TaskStart, ToldMessage, ToldStep, WakePaths};
 use scheduler::{CpuMask, Nanos, Nice, Policy};
 use std::collections::BTreeMap;
-use trace::{Activity, Event, EventKind, IdleKind, Pid, SchedProcessFork, StrId, Trace};
+use trace::{Activity, Event, EventKind, IdleKind, Pid, SchedProcessFork, SchedSwitch, StrId, Trace};
 
 /// The programs that a trace tells. `None` if it does not tell all that happened: it is a recording of
 /// something else, or a part of a trace.
@@ -46,6 +46,7 @@ struct Reader<'a> {
 struct Program {
     start: TaskStart,
     steps: Vec<Step>,
+    exited: Option<Nanos>,
 }
 
 /// A step, before all tasks are known by number.
@@ -81,13 +82,20 @@ impl<'a> Reader<'a> {
                 self.told(event, told::Told::parse(&self.trace.strings[*text])?)
             }
             EventKind::SchedProcessFork(fork) => self.fork(fork),
-            EventKind::SchedSwitch(switch) if switch.next.pid != Pid::IDLE => {
-                // A stopper has no program: the simulated scheduler has its own.
-                let has_none = is_stopper(&self.trace.strings[switch.next.comm]);
-                (has_none || self.programs.contains_key(&switch.next.pid)).then_some(())
-            }
+            EventKind::SchedSwitch(switch) => self.switch(event, switch),
             _ => Some(()),
         }
+    }
+
+    fn switch(&mut self, event: &Event, switch: &SchedSwitch) -> Option<()> {
+        if switch.prev_state.is_dead()
+            && let Some(program) = self.programs.get_mut(&switch.prev.pid)
+        {
+            program.exited = Some(Nanos(event.time_ns));
+        }
+        // A stopper has no program: the simulated scheduler has its own.
+        let has_none = switch.next.pid == Pid::IDLE || is_stopper(&self.trace.strings[switch.next.comm]);
+        (has_none || self.programs.contains_key(&switch.next.pid)).then_some(())
     }
 
     fn marker(&mut self, event: &Event, text: StrId) -> Option<()> {
@@ -114,7 +122,7 @@ impl<'a> Reader<'a> {
                 if per_cpu_thread(&start.comm).is_none() {
                     start.cpus = start.cpus.map(|cpus| self.affinity(cpus));
                 }
-                self.programs.insert(Pid(start.pid.0), Program { start, steps: Vec::new() });
+                self.programs.insert(Pid(start.pid.0), Program { start, steps: Vec::new(), exited: None });
                 Some(())
             }
             told::Told::Message(message) => self.message(event, message),
@@ -197,7 +205,10 @@ impl<'a> Reader<'a> {
         let tasks: Vec<RecordedTask> = self
             .programs
             .into_values()
-            .map(|Program { start, steps }| task(start, steps.into_iter().filter_map(step).collect()))
+            .map(|Program { start, steps, exited }| RecordedTask {
+                exited,
+                ..task(start, steps.into_iter().filter_map(step).collect())
+            })
             .collect();
         let counts = Counts { told: tasks.len() as u64, ..Counts::default() };
         Some(Recording {
@@ -251,6 +262,7 @@ fn task(start: TaskStart, steps: Vec<ReplayStep>) -> RecordedTask {
             Policy::Normal | Policy::Fifo(_) | Policy::Rr(_) | Policy::Deadline(_) => FairPolicy::Normal,
         },
         cpu_time: Nanos(steps.iter().map(run).sum()),
+        exited: None,
         steps,
         arrivals: 0,
         placement: Placement { allowed: Some(start.cpus.unwrap_or(CpuMask::ALL)), ..Placement::default() },

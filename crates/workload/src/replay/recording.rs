@@ -105,6 +105,8 @@ pub struct RecordedTask {
     pub steps: Vec<ReplayStep>,
     /// CPU time of all runs.
     pub cpu_time: Nanos,
+    /// When it ended, since the first event; `None`: not before the recording did.
+    pub exited: Option<Nanos>,
     /// How often it came onto a CPU; each time cost a context switch that its runs contain.
     pub arrivals: u64,
     /// Where it ran, and what that says about its affinity.
@@ -221,6 +223,8 @@ pub enum Begin {
 pub enum ReplayStep {
     /// CPU time, preemptions left out: those are the scheduler's doing.
     Run(Nanos),
+    /// Computes until this time since the first event, however much CPU time it gets by then.
+    RunUntil(Nanos),
     /// Wakes another task.
     Wake {
         /// Whom.

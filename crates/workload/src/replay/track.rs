@@ -202,6 +202,8 @@ pub(super) struct Track {
     /// Where it last took a piece of work, and when, ns.
     pub piece: Option<(usize, u64)>,
     pub state: State,
+    /// When it left its last CPU for good, ns.
+    pub exited_ns: Option<u64>,
     /// It has passed `sched_process_exit`.
     pub ended: bool,
     /// A `sched_waking` that no `sched_wakeup` has followed yet.
@@ -234,6 +236,7 @@ impl Track {
             steps: Vec::new(),
             sleeps: Vec::new(),
             idle_sleep: None,
+            exited_ns: None,
             piece: None,
             state: State::Unseen,
             ended: false,

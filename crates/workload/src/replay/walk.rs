@@ -419,6 +419,7 @@ impl<'a> Walk<'a> {
         let track = &mut self.tasks[task.index()];
         if switch.prev_state.is_dead() {
             track.steps.push(Draft::Exit);
+            track.exited_ns = Some(now_ns);
             track.state = State::Dead;
         } else if switch.prev_state.is_runnable() {
             track.state = State::Runnable;

@@ -66,7 +66,7 @@ impl fmt::Display for Note {
             NoteKind::NoUseHere => n("key") + " without use in a simulation",
             NoteKind::NotModelled => n("key") + " ignored: not modelled",
             NoteKind::FairSlice => {
-                n("slice") + " of a fair task: kernels with EEVDF honour it (6.6 on), others do not"
+                n("slice") + " of a fair task: kernels honour it from 6.12 on, others do not"
             }
             NoteKind::DeadlineUnused => {
                 n("parameter") + " of SCHED_DEADLINE without effect under another policy"

@@ -307,7 +307,7 @@ fn the_runtime_of_a_fair_task_is_a_slice_and_other_parameters_of_deadline_tasks_
     let app =
         accept(&task(r#""policy": "SCHED_OTHER", "priority": -19, "dl-runtime": 100000, "run": 20000"#));
     assert_eq!(note(&app, NoteKind::FairSlice), Some((1, vec!["dl-runtime"])));
-    assert!(app.notes()[0].to_string().contains("kernels with EEVDF honour it"), "{}", app.notes()[0]);
+    assert!(app.notes()[0].to_string().contains("kernels honour it from 6.12 on"), "{}", app.notes()[0]);
     let app = accept(&task(r#""policy": "SCHED_FIFO", "dl-runtime": 5, "dl_period": 9, "run": 1"#));
     assert_eq!(note(&app, NoteKind::DeadlineUnused), Some((2, vec!["dl-runtime", "dl_period"])));
     let phase = r#""policy": "SCHED_RR", "phases": {"a": {"dl-runtime": 5, "run": 1},

@@ -248,6 +248,7 @@ impl Reader {
             fair: FairPolicy::Normal,
             steps: Vec::new(),
             cpu_time: Nanos::ZERO,
+            exited: None,
             arrivals: 0,
             placement: Placement::default(),
             told: None,

@@ -53,6 +53,7 @@ pub(super) fn fact(
         "ran-on" => task.placement.ran_on = units::cpu_list(rest)?,
         "arrivals" => task.arrivals = number(rest, 0, u32::MAX)?.into(),
         "begin" => task.begin = begin(&words)?,
+        "exited" => task.exited = Some(read_time(rest)?),
         "period" => manner.period = Some(above_zero(rest)?),
         "first" => manner.first = Some(read_time(rest)?),
         "pause" => manner.pause = Some(read_time(rest)?),
@@ -136,6 +137,7 @@ const WORDS: [&str; 31] = [
 pub(super) fn step(word: &str, words: &[&str], manner: &mut Manner) -> Result<ReplayStep, String> {
     Ok(match (word, words) {
         ("run", [length]) => ReplayStep::Run(scaled(read_time(length)?, manner)?),
+        ("run", ["until", at]) => ReplayStep::RunUntil(read_time(at)?),
         ("receive", []) => ReplayStep::Sleep(Waking::Task),
         ("outside", [at, rest @ ..]) => {
             let (rest, slept) = match rest {

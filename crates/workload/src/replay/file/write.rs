@@ -144,6 +144,9 @@ impl Recording {
             Begin::Appears { at, cpu: Some(cpu) } => format!("at {} cpu {cpu}", time(at)),
         };
         fact("begin", begin);
+        if let Some(at) = task.exited {
+            fact("exited", time(at));
+        }
         fact("arrivals", task.arrivals.to_string());
         if let Some(told) = task.told {
             let ToldTask { nice, working_set_bytes, timer_slack, recorded_work, deadline } = told;
@@ -251,6 +254,7 @@ impl Steps<'_> {
     fn step(&mut self, step: &ReplayStep) -> String {
         match step {
             ReplayStep::Run(length) => format!("run {}", time(*length)),
+            ReplayStep::RunUntil(at) => format!("run until {}", time(*at)),
             ReplayStep::Wake { task, interrupts, work, same_call } => {
                 let interrupts = if *interrupts { " interrupts" } else { "" };
                 let same_call = if *same_call { " too" } else { "" };

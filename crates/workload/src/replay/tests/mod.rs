@@ -11,6 +11,7 @@ mod play;
 mod policies;
 mod stuck;
 mod timers;
+mod until_end;
 mod work;
 
 use super::{Begin, Brought, RecordedTask, Recording, ReplayStep, Waking};
@@ -179,6 +180,7 @@ fn program(recording: &Recording, task: &RecordedTask) -> String {
     };
     let step = |step: &ReplayStep| match step {
         ReplayStep::Run(length) => us(*length),
+        ReplayStep::RunUntil(at) => format!("until {}", us(*at)),
         ReplayStep::Wake { task, interrupts, work, same_call } => {
             let work = work.map(|n| format!(" for {n}")).unwrap_or_default();
             let elsewhere = if *interrupts { " elsewhere" } else { "" };

@@ -11,7 +11,7 @@ use schema::{LoadResult, LogEvent, LogRecord, Pid, ReplayResult, Seconds};
 
 /// A run: its events, and the replay's own result.
 pub(super) struct Run {
-    records: Vec<LogRecord>,
+    pub(super) records: Vec<LogRecord>,
     pub(super) result: ReplayResult,
     pub(super) replayed: Replayed,
     pub(super) notes: Vec<String>,
@@ -46,7 +46,7 @@ impl Run {
         Run::delayed(replay, cpus, Nanos::ZERO)
     }
 
-    fn pid(&self, comm: &str) -> Pid {
+    pub(super) fn pid(&self, comm: &str) -> Pid {
         let task = self.replayed.tasks.iter().find(|task| &*task.comm == comm);
         Pid(task.and_then(|task| task.pid).unwrap_or_else(|| panic!("{comm} did not run")).0)
     }
@@ -61,7 +61,7 @@ impl Run {
         self.records.iter().filter(woken).map(|record| self.us(record)).collect()
     }
 
-    fn us(&self, record: &LogRecord) -> u64 {
+    pub(super) fn us(&self, record: &LogRecord) -> u64 {
         record.time.0.saturating_sub(self.replayed.lead_in.0) / 1000
     }
 }
