@@ -3,6 +3,7 @@
 use super::named::NamedKernel;
 use super::release::Release;
 use super::{Change, KernelError};
+use scheduler::Nanos;
 use scheduler::registry::{
     ALIASES, Belonging, Config, FairPolicy, Feature, Lifetime, RtThrottle, SettingError,
 };
@@ -12,6 +13,8 @@ use std::slice;
 /// 5.1).
 const FIRST_LAZY: Release = Release::new(6, 13, 0);
 const FIRST_WITHOUT_NONE: Release = Release::new(7, 0, 0);
+/// The first release whose model can be chosen at boot and changed in debugfs (eevdf-class 5.1 [R]).
+const FIRST_DYNAMIC: Release = Release::new(5, 12, 0);
 /// The first release that measures the time of interrupts (fair-placement 1.9).
 const FIRST_IRQ_ACCOUNTING: Release = Release::new(2, 6, 37);
 /// The first release with clamps of utilisation, and with a sysctl for those of real-time tasks
@@ -34,6 +37,7 @@ pub(super) fn check(named: &NamedKernel, changes: &[Change], config: &Config) ->
                 .or_else(|| foreign(setting, config))
                 .or_else(|| outlived(setting, named, config))
                 .or_else(|| model_not_offered(setting, named))
+                .or_else(|| model_built_in(setting, change.at, named))
                 .or_else(|| measures_no_interrupts(setting, named))
                 .or_else(|| came_later(setting, named));
             if let Some(why) = why {
@@ -104,6 +108,16 @@ fn model_not_offered(setting: &str, named: &NamedKernel) -> Option<String> {
     Some(format!("{exists}; set {}", offers.collect::<Vec<_>>().join(" or ")))
 }
 
+/// Why a kernel cannot change its preemption model at this time, if that is so.
+fn model_built_in(setting: &str, at: Nanos, named: &NamedKernel) -> Option<String> {
+    let changes = at > Nanos::ZERO && setting.starts_with("preempt_model=");
+    let is_older = named.nearest_release() < FIRST_DYNAMIC;
+    (changes && is_older).then(|| {
+        "kernels before 5.12 are built for a model (PREEMPT_DYNAMIC came with that); set it without a time"
+            .to_owned()
+    })
+}
+
 /// Why a kernel cannot leave the time of interrupts out of that of tasks, if that is so.
 fn measures_no_interrupts(setting: &str, named: &NamedKernel) -> Option<String> {
     let is_older = named.nearest_release() < FIRST_IRQ_ACCOUNTING;
@@ -172,6 +186,14 @@ mod tests {
         assert!(said("2.6.36", &["irq_accounting=on"]).contains("since 2.6.37"));
         assert_eq!(said("2.6.36", &["irq_accounting=off"]), "");
         assert_eq!(said("2.6.37", &["irq_accounting=on"]), "");
+    }
+
+    /// A model that can be chosen came with PREEMPT_DYNAMIC.
+    #[test]
+    fn before_5_12_a_kernel_keeps_the_model_that_it_was_built_for() {
+        assert!(said("4.19", &["5ms:preempt_model=full"]).contains("PREEMPT_DYNAMIC came with that"));
+        assert_eq!(said("4.19", &["preempt_model=full"]), "");
+        assert_eq!(said("5.15", &["5ms:preempt_model=full"]), "");
     }
 
     /// deadline-groups B9.

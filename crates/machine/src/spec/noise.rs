@@ -23,6 +23,15 @@ pub enum Spread {
         /// Mean of what is added to it.
         mean: Nanos,
     },
+    /// The same, and what would be longer than `max` is as long as that (machine.md 6.6).
+    CutExponential {
+        /// Shortest.
+        min: Nanos,
+        /// Mean of what is added to it, if there were no cut.
+        mean: Nanos,
+        /// Longest.
+        max: Nanos,
+    },
 }
 
 impl Spread {
@@ -33,6 +42,7 @@ impl Spread {
             Spread::Constant(duration) => duration,
             Spread::Uniform { min, max } => rng.between(min, max),
             Spread::Exponential { min, mean } => min + rng.exponential(mean),
+            Spread::CutExponential { min, mean, max } => (min + rng.exponential(mean)).min(max),
         }
     }
 
@@ -40,16 +50,18 @@ impl Spread {
     pub fn min(&self) -> Nanos {
         match *self {
             Spread::Constant(duration) => duration,
-            Spread::Uniform { min, .. } | Spread::Exponential { min, .. } => min,
+            Spread::Uniform { min, .. }
+            | Spread::Exponential { min, .. }
+            | Spread::CutExponential { min, .. } => min,
         }
     }
 
-    /// The mean.
+    /// The mean; of a cut distribution that without the cut.
     pub fn mean(&self) -> Nanos {
         match *self {
             Spread::Constant(duration) => duration,
             Spread::Uniform { min, max } => Nanos((min.0 + max.0) / 2),
-            Spread::Exponential { min, mean } => min + mean,
+            Spread::Exponential { min, mean } | Spread::CutExponential { min, mean, .. } => min + mean,
         }
     }
 }
@@ -64,6 +76,9 @@ impl fmt::Display for Spread {
             }
             Spread::Exponential { min, mean } => {
                 write!(f, "{} ns + {} ns on average (exponential)", min.0, mean.0)
+            }
+            Spread::CutExponential { min, mean, max } => {
+                write!(f, "{}, {} ns at most", Spread::Exponential { min, mean }, max.0)
             }
         }
     }
@@ -105,8 +120,8 @@ impl Noise {
 pub struct IrqOff {
     /// What causes them.
     pub what: String,
-    /// How many a second on each CPU.
-    pub per_second_per_cpu: u32,
+    /// How many a minute on each CPU.
+    pub per_minute_per_cpu: u32,
     /// How long one lasts.
     pub length: Spread,
     /// It is the handler of a device's interrupt: where those are threads (`irq_threads=forced`), only the
@@ -157,4 +172,24 @@ pub enum WakeEvent {
     IrqOff(usize),
     /// Another kernel thread has done its work. By place in [`Noise::kthreads`].
     Kthread(usize),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Purpose;
+
+    /// machine.md 6.6: the share beyond the cut, e to the minus 2.25 = 10.5 % of them, is as long as the cut.
+    #[test]
+    fn a_cut_distribution_has_its_cut_in_place_of_its_tail() {
+        let cut = Spread::CutExponential { min: Nanos(1_000), mean: Nanos(4_000), max: Nanos(10_000) };
+        let mut rng = Rng::keyed(3, Purpose::Load, 0);
+        let draws: Vec<u64> = (0..100_000).map(|_| cut.draw(&mut rng).0).collect();
+        assert!(draws.iter().all(|draw| (1_000..=10_000).contains(draw)));
+        let at_the_cut = draws.iter().filter(|draw| **draw == 10_000).count();
+        assert!((10_200..10_900).contains(&at_the_cut), "{at_the_cut} of 100,000");
+        let plain = Spread::Exponential { min: Nanos(1_000), mean: Nanos(4_000) };
+        let mut again = Rng::keyed(3, Purpose::Load, 0);
+        assert!(draws.iter().all(|draw| *draw == plain.draw(&mut again).0.min(10_000)));
+    }
 }

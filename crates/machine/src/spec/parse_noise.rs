@@ -49,27 +49,41 @@ fn read_delay(table: &Table<'_>, key: &str, origins: &mut Vec<Origin>) -> Result
 }
 
 fn read_irq_off(field: &Field<'_>, origins: &mut Vec<Origin>) -> Result<IrqOff, SpecError> {
-    let table = field.table(&["what", "per_second_per_cpu", "length", "device", "origin"])?;
-    let rate = table.required("per_second_per_cpu")?;
+    let table =
+        field.table(&["what", "per_second_per_cpu", "per_minute_per_cpu", "length", "device", "origin"])?;
+    let (rate, per_minute_per_cpu) = match table.optional("per_minute_per_cpu") {
+        None => {
+            let rate = table.required("per_second_per_cpu")?;
+            let per_second = rate.number(1, 100_000, "per second")? as u32;
+            (rate, 60 * per_second)
+        }
+        Some(rate) if table.optional("per_second_per_cpu").is_some() => {
+            return Err(rate.error("stands beside per_second_per_cpu", "leave one of them out"));
+        }
+        Some(rate) => {
+            let per_minute = rate.number(1, 6_000_000, "per minute")? as u32;
+            (rate, per_minute)
+        }
+    };
     let length = read_spread(&table.required("length")?)?;
     let irq_off = IrqOff {
         what: table.required("what")?.text()?.into(),
-        per_second_per_cpu: rate.number(1, 100_000, "per second")? as u32,
+        per_minute_per_cpu,
         length,
         device: table.optional("device").map_or(Ok(false), |field| field.boolean())?,
     };
-    let busy_ns = u64::from(irq_off.per_second_per_cpu) * length.mean().0;
-    if busy_ns > 900_000_000 {
+    let often = match per_minute_per_cpu {
+        per_minute if per_minute % 60 == 0 => format!("{}/s", per_minute / 60),
+        per_minute => format!("{per_minute}/min"),
+    };
+    if u64::from(per_minute_per_cpu) * length.mean().0 > 54_000_000_000 {
         return Err(rate.error(
-            format!(
-                "{} times {length} leaves tasks less than a tenth of the time",
-                irq_off.per_second_per_cpu
-            ),
+            format!("{often} of {length} leave tasks less than a tenth of the time"),
             "make it rarer or shorter",
         ));
     }
     let handler = if irq_off.device { ", handler of a device" } else { "" };
-    let value = format!("{}: {}/s on each CPU, {length}{handler}", irq_off.what, irq_off.per_second_per_cpu);
+    let value = format!("{}: {often} on each CPU, {length}{handler}", irq_off.what);
     origins.push(read_origin(&table, value)?);
     Ok(irq_off)
 }
@@ -202,18 +216,21 @@ fn read_spread(field: &Field<'_>) -> Result<Spread, SpecError> {
     spread_of(&field.table(&SPREAD_KEYS)?)
 }
 
-/// `ns`, or `min_ns` and `max_ns`, or `mean_ns` with or without `min_ns`.
+/// `ns`, or `min_ns` and `max_ns`, or `mean_ns` with or without `min_ns` and `max_ns`.
 fn spread_of(table: &Table<'_>) -> Result<Spread, SpecError> {
     let read = |key| table.optional(key).map(|f| f.number(0, MAX_NS, "ns").map(Nanos)).transpose();
     match (read("ns")?, read("min_ns")?, read("max_ns")?, read("mean_ns")?) {
         (Some(fixed), None, None, None) => Ok(Spread::Constant(fixed)),
         (None, Some(min), Some(max), None) if min <= max => Ok(Spread::Uniform { min, max }),
-        (None, Some(_), Some(_), None) => Err(table.field().error("min_ns is above max_ns", "swap them")),
+        (None, Some(_), Some(_), _) => Err(table.field().error("min_ns is above max_ns", "swap them")),
         (None, min, None, Some(mean)) => Ok(Spread::Exponential { min: min.unwrap_or_default(), mean }),
+        (None, min, Some(max), Some(mean)) if min.unwrap_or_default() < max => {
+            Ok(Spread::CutExponential { min: min.unwrap_or_default(), mean, max })
+        }
         _ => Err(table.field().error(
             "is no distribution",
             "give ns (always the same), min_ns and max_ns (uniform), or mean_ns (exponential, with or \
-             without min_ns)",
+             without min_ns, cut at max_ns or not)",
         )),
     }
 }

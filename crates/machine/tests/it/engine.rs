@@ -189,7 +189,7 @@ fn an_interrupts_off_stretch_delays_a_timer_and_stops_the_task() {
     let mut spec = ideal(1);
     spec.noise.irq_off.push(machine::IrqOff {
         what: "driver".into(),
-        per_second_per_cpu: 1000,
+        per_minute_per_cpu: 60_000,
         length: machine::Spread::Constant(us(200)),
         device: false,
     });

@@ -264,7 +264,7 @@ fn interrupts_are_served_in_their_order_where_a_stretch_is_noticed_late() {
     spec.costs.wakeup = us(100);
     let length = Spread::Constant(us(20));
     let what = "a test".to_owned();
-    spec.noise.irq_off = vec![IrqOff { what, per_second_per_cpu: 20_000, length, device: false }];
+    spec.noise.irq_off = vec![IrqOff { what, per_minute_per_cpu: 1_200_000, length, device: false }];
     assert_served_in_order(spec, 0);
 }
 

@@ -225,7 +225,7 @@ fn a_handler_in_a_thread_delays_only_tasks_below_it() {
         let mut spec = ideal(1);
         spec.noise.irq_off.push(IrqOff {
             what: "network".into(),
-            per_second_per_cpu: 9_000,
+            per_minute_per_cpu: 540_000,
             length: Spread::Constant(us(30)),
             device: true,
         });
@@ -282,7 +282,7 @@ fn m6_interrupts_that_come_meanwhile_are_one_more_pass() {
     let mut spec = ideal(1);
     spec.noise.irq_off.push(IrqOff {
         what: "network".into(),
-        per_second_per_cpu: 100_000,
+        per_minute_per_cpu: 6_000_000,
         length: Spread::Constant(Nanos(100_500)),
         device: true,
     });

@@ -83,10 +83,15 @@ fn what_expires_while_the_timer_is_set_is_served_before_the_switch() {
 /// Most of the time the host has the CPU: then a timer is late by the rest of that, seldom by its own way.
 #[test]
 fn a_cpu_that_its_host_has_needs_not_be_fetched() {
-    let latest = |per_second_per_cpu| {
+    let latest = |per_second: u32| {
         let mut spec = virtual_machine();
         let length = Spread::Constant(us(20));
-        spec.noise.irq_off.push(IrqOff { what: "host".into(), per_second_per_cpu, length, device: false });
+        spec.noise.irq_off.push(IrqOff {
+            what: "host".into(),
+            per_minute_per_cpu: 60 * per_second,
+            length,
+            device: false,
+        });
         let expiries: Vec<_> = (1..60).map(|n| us(333 * n)).collect();
         let woken = woken(spec, &expiries, None);
         let mut late: Vec<_> = woken.iter().zip(&expiries).map(|(at, due)| *at - *due).collect();

@@ -1,6 +1,7 @@
 //! From measurements to a machine file.
 
 use super::distances::Kind;
+use super::gaps::Source;
 use super::host::Host;
 use super::sources::way;
 use super::timers::{Meanwhile, Sleeper};
@@ -16,7 +17,7 @@ const MEASURED_HEAD: &str = "\
 # Measured by `schedlab calibrate`. An origin gives the lower quartile of the samples, in brackets the median,
 # where nine tenths of them lie, and how many there are; \"less\" says what was taken off to get from what can
 # be timed to the figure. What a program cannot time is as on the machine laptop, and assumed.
-# In [noise], mean_ns is the mean of what comes on top of min_ns.
+# In [noise], mean_ns is the mean of what comes on top of min_ns, and max_ns the longest that was seen.
 ";
 
 const ASSUMED_HEAD: &str = "\
@@ -195,20 +196,25 @@ impl Primitives<'_> {
 
     fn noise(&self) -> String {
         let mut text = self.timer_jitter();
-        let seen = self.measured.interruptions;
-        if let Some(lengths) = seen.lengths.filter(|_| seen.per_second > 0) {
-            let least = lengths.low_ns;
-            let mean = seen.mean_ns.saturating_sub(least).max(1);
-            let ticks = if seen.ticks.is_some() { "ticks left out" } else { "ticks included" };
+        let seen = &self.measured.interruptions;
+        let ticks = if seen.ticks.is_some() { "ticks" } else { "no ticks" };
+        for Source { what, per_minute, mean_ns, longest_ns, lengths } in &seen.sources {
+            // So rare that none a minute is nearer.
+            if *per_minute == 0 {
+                continue;
+            }
+            let least = lengths.low_ns.min(longest_ns - 1);
+            let mean = mean_ns.saturating_sub(least).max(1);
             let origin = format!(
-                "measured: a spinning thread saw gaps of {lengths}, {} a second, {ticks}",
-                seen.per_second
+                "measured: a spinning thread saw gaps of {lengths}, {per_minute} a minute in {} ms; {ticks} and \
+                 {} turns of other tasks left out",
+                seen.watched_ns / 1_000_000,
+                seen.by_tasks
             );
             let _ = write!(
                 text,
-                "\n[[noise.irq_off]]\nwhat = \"interruptions\"\nper_second_per_cpu = {}\n\
-                 length = {{ min_ns = {least}, mean_ns = {mean} }}\norigin = {}\n",
-                seen.per_second,
+                "\n[[noise.irq_off]]\nwhat = \"{what}\"\nper_minute_per_cpu = {per_minute}\n\
+                 length = {{ min_ns = {least}, mean_ns = {mean}, max_ns = {longest_ns} }}\norigin = {}\n",
                 quoted(&origin)
             );
         }

@@ -170,11 +170,11 @@ pub(super) fn way(entry: &str, host: &Host, m: &Measured) -> Option<Way> {
         ("noise", "spin_overshoot") => {
             never("the clock here is read in less than a microsecond; left out, busy-waits end on time")
         }
-        ("noise", "irq_off") => timed(
-            "gaps of a spinning thread",
-            m.interruptions.lengths,
-            "no gap was seen; left out, there are none",
-        ),
+        ("noise", "irq_off") => {
+            let samples = m.interruptions.sources.iter().map(|source| source.lengths.samples).sum();
+            let seen = (samples > 0).then_some(Seen { probe: "gaps of a spinning thread", samples });
+            Some(Way { seen, unseen: "no gap was seen; left out, there are none".to_owned() })
+        }
         ("noise", "kthread") => never(
             "who works in the background, and when, is for a trace to say (schedlab record brings its own); \
              left out, nobody does",

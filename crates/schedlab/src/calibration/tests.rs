@@ -1,14 +1,14 @@
 //! The machine file of figures that are known.
 
 use super::figure::Figure;
-use super::gaps::{Interruptions, Ticks};
+use super::gaps::{Interruptions, Source, Ticks};
 use super::host::Host;
 use super::idle::IdleWakeups;
 use super::measure::{Hops, Refill};
 use super::siblings::Siblings;
 use super::timers::{Lateness, Meanwhile, Sleeper, TimerRun, Timers};
 use super::{EntrySource, Measured, MeasuredPair, file, sources};
-use machine::{ByDistance, Distance, IdleMonitor, MachineSpec, OriginKind};
+use machine::{ByDistance, Distance, IdleMonitor, IrqOff, MachineSpec, OriginKind, Spread};
 use scheduler::{CpuMask, Nanos};
 
 /// A machine whose CPUs share a cache.
@@ -73,15 +73,20 @@ fn measured(pairs: Vec<MeasuredPair>) -> Measured {
         thread: figure(16_000),
         process: figure(600_000),
         interruptions: Interruptions {
-            per_second: 800,
-            mean_ns: 5000,
-            lengths: figure(500),
+            sources: figure(500).map(source).into_iter().collect(),
             ticks: figure(7000).map(|lengths| Ticks { hz: 250, lengths }),
+            by_tasks: 3,
+            watched_ns: 5_000_000_000,
         },
         pairs,
         refill: None,
         siblings: None,
     }
+}
+
+/// 800 a second.
+fn source(lengths: Figure) -> Source {
+    Source { what: "interrupts", per_minute: 48_000, mean_ns: 5000, longest_ns: 9000, lengths }
 }
 
 /// A real-time thread whose sleeps all end so late.
@@ -276,11 +281,14 @@ fn a_tick_costs_what_its_gap_has_beyond_an_interrupt() {
     let measured = measured(vec![]);
     let MachineSpec { costs, noise, .. } = spec(&host(2), Some(&measured));
     assert_eq!(costs.tick + costs.irq_entry + costs.irq_exit + costs.timer_program, Nanos(7000));
-    assert_eq!(noise.irq_off[0].per_second_per_cpu, 800);
+    let [IrqOff { per_minute_per_cpu: 48_000, length, .. }] = noise.irq_off[..] else { panic!("{noise:?}") };
+    assert_eq!(length, Spread::CutExponential { min: Nanos(500), mean: Nanos(4500), max: Nanos(9000) });
     let told = measured.rate_of_ticks().expect("ticks were seen");
     assert!(told.starts_with("this kernel ticks 250 times") && told.ends_with("--set hz=250"), "{told}");
-    let without =
-        Measured { interruptions: Interruptions { ticks: None, ..measured.interruptions }, ..measured };
+    let without = Measured {
+        interruptions: Interruptions { ticks: None, ..measured.interruptions.clone() },
+        ..measured
+    };
     assert_eq!(without.rate_of_ticks(), None);
     assert_eq!(spec(&host(2), Some(&without)).costs.tick, Nanos(1000), "the laptop's");
 }

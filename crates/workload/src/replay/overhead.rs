@@ -59,7 +59,7 @@ impl Overhead {
         let jitter = |of: fn(&Spread) -> Nanos| spec.noise.timer_lateness().as_ref().map_or(Nanos::ZERO, of);
         let timer_path = c.irq_entry + c.timer_expiry + c.wakeup;
         let held_off = |irq_off: &machine::IrqOff| {
-            u64::from(irq_off.per_second_per_cpu) * (irq_off.length.mean() + interrupt).0
+            u64::from(irq_off.per_minute_per_cpu) * (irq_off.length.mean() + interrupt).0 / 60
         };
         let ticks = TICKS_PER_SECOND * (c.tick + interrupt).0;
         let background = ticks + spec.noise.irq_off.iter().map(held_off).sum::<u64>();

@@ -72,7 +72,7 @@ fn the_machines_noise() {
     let length = Spread::Constant(us(200));
     scene.spec.noise.irq_off.push(IrqOff {
         what: "driver".into(),
-        per_second_per_cpu: 1_000,
+        per_minute_per_cpu: 60_000,
         length,
         device: false,
     });

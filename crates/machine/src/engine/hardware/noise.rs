@@ -106,7 +106,7 @@ impl Hw {
     }
 
     fn draw_gap(&self, cpu: CpuId, source: usize, from: Nanos) {
-        let mean = Nanos(1_000_000_000 / u64::from(self.spec.noise.irq_off[source].per_second_per_cpu));
+        let mean = Nanos(60_000_000_000 / u64::from(self.spec.noise.irq_off[source].per_minute_per_cpu));
         let gap = self.dice(cpu, |rng| rng.exponential(mean));
         self.cpus[cpu.index()].noise.next[source].set(from + gap);
     }

@@ -206,9 +206,9 @@ mod tests {
     /// A hog on each of two CPUs, for a second, beside these threads at FIFO 50.
     fn run(settings: &[&str], irqs_per_second: Option<u32>, threads: &[(&str, bool, Woken)]) -> Outcome {
         let mut spec = MachineSpec::ideal(Topology::flat(2));
-        spec.noise.irq_off.extend(irqs_per_second.map(|per_second_per_cpu| IrqOff {
+        spec.noise.irq_off.extend(irqs_per_second.map(|per_second| IrqOff {
             what: "disk".into(),
-            per_second_per_cpu,
+            per_minute_per_cpu: 60 * per_second,
             length: Spread::Constant(Nanos(2_000)),
             device: false,
         }));

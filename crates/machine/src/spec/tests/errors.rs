@@ -319,7 +319,7 @@ fn noise_that_cannot_be() {
         "ns = 0",
         &format!(
             "{jitter}: noise.timer_jitter: is no distribution; give ns (always the same), min_ns and max_ns \
-             (uniform), or mean_ns (exponential, with or without min_ns)"
+             (uniform), or mean_ns (exponential, with or without min_ns, cut at max_ns or not)"
         ),
     );
     check(
@@ -342,11 +342,28 @@ fn noise_that_cannot_be() {
         &format!("{}: not readable as TOML: key with no value, expected `=`", irq + 1),
     );
     check(
+        "per_second_per_cpu = 100",
+        "per_second_per_cpu = 100\nper_minute_per_cpu = 7",
+        &format!(
+            "{}: noise.irq_off[0].per_minute_per_cpu: stands beside per_second_per_cpu; leave one of them out",
+            irq + 1
+        ),
+    );
+    check(
+        "mean_ns = 2000",
+        "mean_ns = 2000, max_ns = 0",
+        &format!(
+            "{}: noise.irq_off[0].length: is no distribution; give ns (always the same), min_ns and max_ns \
+             (uniform), or mean_ns (exponential, with or without min_ns, cut at max_ns or not)",
+            irq + 1
+        ),
+    );
+    check(
         "mean_ns = 2000",
         "mean_ns = 9500000",
         &format!(
-            "{irq}: noise.irq_off[0].per_second_per_cpu: 100 times 9500000 ns on average (exponential) \
-             leaves tasks less than a tenth of the time; make it rarer or shorter"
+            "{irq}: noise.irq_off[0].per_second_per_cpu: 100/s of 9500000 ns on average (exponential) \
+             leave tasks less than a tenth of the time; make it rarer or shorter"
         ),
     );
     let thread = line_of("comm");

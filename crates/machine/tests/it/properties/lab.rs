@@ -219,7 +219,7 @@ fn disturb(spec: &mut MachineSpec, device: bool) {
     noise.spin_overshoot = Some(Spread::Uniform { min: Nanos::ZERO, max: us(20) });
     noise.irq_off.push(IrqOff {
         what: "drivers".into(),
-        per_second_per_cpu: 500,
+        per_minute_per_cpu: 30_000,
         length: Spread::Exponential { min: us(5), mean: us(20) },
         device,
     });
