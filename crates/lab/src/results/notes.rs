@@ -5,7 +5,7 @@ use crate::kernel::NamedKernel;
 use crate::{DEFAULT_MACHINE, DEFAULT_PROFILE, LoadSpec};
 use crate::{groups, limits};
 use machine::{DecisionCount, TaskOrigin};
-use report::numbers::{exact_duration, many, moment};
+use report::numbers::{duration_ns, exact_duration, many, moment};
 use scheduler::registry::{Config, Feature, RtThrottle, RtmutexSpin};
 use scheduler::{Nanos, Reason};
 use workload::replay::{Recording, Throttling};
@@ -218,7 +218,7 @@ fn lent(parts: &Parts<'_>) -> Option<String> {
         format!(
             "CPUs lent each other {} of real-time run time: one may use more than its share while others leave \
              some (RT_RUNTIME_SHARE, which is on before 5.10; the setting NO_RT_RUNTIME_SHARE ends that)",
-            exact_duration(borrowed.0)
+            duration_ns(borrowed.0)
         )
     })
 }

@@ -47,7 +47,10 @@ fn head(result: &WhyResult) -> String {
         told if told == result.wakeups => "all of them explained".to_owned(),
         told => format!("{told} of them explained"),
     };
-    out += &labelled("wakeups", &format!("{}, {told}", result.wakeups));
+    // Where others are meant, too, they are as a rule among the worst.
+    let is_no_wakeup = |one: &Explanation| matches!(one.due, Due::Preempted { .. } | Due::Throttled { .. });
+    let what = if result.explanations.iter().any(is_no_wakeup) { "waits" } else { "wakeups" };
+    out += &labelled(what, &format!("{}, {told}", result.wakeups));
     if let Some(command) = &result.command {
         out += &labelled("command", command);
     }
