@@ -156,11 +156,11 @@ pub enum Error {
     )]
     NoRecordedWakeups,
     /// Nothing to explain.
-    #[error(
-        "nobody wakes up: there is no wakeup that could be explained; how long tasks waited after they were preempted or \
-         throttled says the column `wait` of a run"
-    )]
+    #[error("nobody wakes up: there is no wakeup that could be explained")]
     NoWakeups,
+    /// Nothing to explain, although waits of tasks that wanted to go on are meant, too.
+    #[error("nobody waits for a CPU: no wakeup and no preemption could be explained")]
+    NoWaits,
     /// A stretch of a run in which there is nothing to explain.
     #[error("nobody's wakeup ends there: there is no wakeup that could be explained")]
     NoWakeupsThere,

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use workload::Decided;
 use workload::load::BuiltLoad;
-use workload::replay::TaskSelector;
+use workload::replay::{TaskSelector, Throttling};
 
 /// Everything that decides about a run. The same experiment gives the same result, on any machine and in any
 /// build.
@@ -200,6 +200,10 @@ impl Experiment {
         self.groups.check(self.kernel.named(), config.rules.rt_throttle.get())?;
         self.check_machine_has()?;
         let kernel = self.kernel.describe(&config, self.machine.spec().cpus());
+        let throttling = match config.rules.rt_throttle.get() {
+            RtThrottle::Groups => Throttling::Groups,
+            _ => self.recorded_throttling(),
+        };
         let mut setup = Setup::new(self.machine.spec().cpus());
         let members = self.groups.make(&mut setup);
         let build = |(number, load): (usize, &LoadSpec)| {
@@ -266,7 +270,7 @@ impl Experiment {
             let decided = Decided {
                 hz: self.recorded_hz(),
                 rtmutex_spins: self.was_recorded_without_spinning().then_some(false),
-                throttles: self.was_recorded_throttling(),
+                throttling,
                 paths: self.recorded_paths(),
             };
             let head = results::log_head(self, &result, &outcome);
@@ -318,8 +322,10 @@ impl Experiment {
         if self.was_recorded_without_spinning() {
             config.rules.rtmutex_spin.set(RtmutexSpin::Never);
         }
-        if self.was_recorded_throttling() {
-            config.rules.rt_throttle.set(RtThrottle::Root);
+        match self.recorded_throttling() {
+            Throttling::NotSeen => {}
+            Throttling::Seen => config.rules.rt_throttle.set(RtThrottle::Root),
+            Throttling::Groups => config.rules.rt_throttle.set(RtThrottle::Groups),
         }
         Ok(config)
     }
@@ -397,17 +403,29 @@ impl Experiment {
     }
 
     /// The kernel that recorded a load throttles real-time tasks although others of its release do not: it
-    /// was built with RT_GROUP_SCHED (deadline-groups A12). So will be those that take its place, if the user
-    /// does not say otherwise. Where the release throttles anyway, that says nothing of its successors.
-    pub(crate) fn was_recorded_throttling(&self) -> bool {
-        let is_special = |load: &LoadSpec| {
-            let Some(recorded) = load.recorded() else { return false };
+    /// was built with RT_GROUP_SCHED (deadline-groups A12, B9). So will be those that take its place, if they
+    /// may have been, and the user does not say otherwise. Where the release throttles all
+    /// of them anyway, that says nothing of its successors.
+    pub(crate) fn recorded_throttling(&self) -> Throttling {
+        if self.kernel.says("rt_throttle") {
+            return Throttling::NotSeen;
+        }
+        let has_shown = |load: &LoadSpec| {
+            let recorded = load.recorded()?;
             let uname = recorded.replay.kernel().and_then(NamedKernel::of_uname);
             let profile = uname.map_or(self.kernel.profile(), |named| named.profile);
             let may_not = |config: Config| config.rules.rt_throttle.get() == RtThrottle::Off;
-            recorded.replay.recording().throttles && Config::of_profile(profile).is_ok_and(may_not)
+            match recorded.replay.recording().throttling {
+                Throttling::NotSeen => None,
+                Throttling::Seen => {
+                    Config::of_profile(profile).is_ok_and(may_not).then_some(Throttling::Seen)
+                }
+                Throttling::Groups => self.kernel.named().may_have_rt_groups().then_some(Throttling::Groups),
+            }
         };
-        self.loads.iter().any(is_special) && !self.kernel.says("rt_throttle")
+        let all = || self.loads.iter().filter_map(has_shown);
+        let with_groups = all().find(|throttling| *throttling == Throttling::Groups);
+        with_groups.or_else(|| all().next()).unwrap_or_default()
     }
 
     /// The loads that come to an end by themselves.

@@ -326,6 +326,27 @@ pub(crate) fn results(groups: &[GroupOutcome], tasks: &[TaskOutcome]) -> Vec<Gro
     groups.iter().map(|group| result(group, above(group, groups).unwrap_or(all))).collect()
 }
 
+/// A note if there are groups in which no task was, nor in any below them. A partition divides the machine
+/// all the same.
+pub(crate) fn of_nobody(groups: &[GroupOutcome], tasks: &[TaskOutcome]) -> Option<String> {
+    let mut has_some = vec![false; groups.len()];
+    for task in tasks {
+        let mut group = task.group;
+        while let Some(place) = group.index().checked_sub(1).filter(|place| *place < groups.len()) {
+            has_some[place] = true;
+            group = groups[place].spec.parent;
+        }
+    }
+    let is_empty = |(group, has_some): &(&GroupOutcome, bool)| {
+        !has_some && group.spec.partition == PartitionKind::Member
+    };
+    let empty = groups.iter().zip(has_some).filter(is_empty);
+    let names: Vec<&str> = empty.map(|(group, _)| group.spec.name.as_str()).collect();
+    let [first, ..] = names[..] else { return None };
+    let which = if names.len() == 1 { "group" } else { "groups" };
+    Some(format!("no task was in {which} {}; say which are to be (in: {first}=TASK)", names.join(", ")))
+}
+
 /// What the group above one used; `None` of one at the top.
 fn above(group: &GroupOutcome, groups: &[GroupOutcome]) -> Option<Nanos> {
     // The root is the first of the machine's table, and not among these.

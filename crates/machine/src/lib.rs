@@ -41,8 +41,8 @@ pub use scheduler::mutex::MutexKind;
 pub use sections::Sections;
 pub use setup::{Arrival, FIRST_PID, MutexSpec, Outside, OutsideChange, Setup, Spawn, TimedChange};
 pub use snapshot::{
-    CpuSnapshot, DomainSnapshot, EevdfQueueSnapshot, ExitedTasks, FairQueueSnapshot, Snapshot, SnapshotPlan,
-    TaskSnapshot,
+    CpuSnapshot, DomainSnapshot, EevdfQueueSnapshot, ExitedTasks, FairQueueSnapshot, RtGroupQueueSnapshot,
+    RtQueueSnapshot, Snapshot, SnapshotPlan, TaskSnapshot,
 };
 pub use softirq::{SOFT_LOCKUP, SoftirqCounts, SoftirqGap, SoftirqSpec, SoftirqTally};
 pub use spec::{

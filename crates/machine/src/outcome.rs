@@ -38,6 +38,9 @@ pub struct Outcome {
     /// and what it waited for. Empty otherwise. (A cycle of mutexes is an error instead:
     /// [`RunError::Deadlock`].)
     pub stalled: Vec<StuckTask>,
+    /// How much of their shares of real-time run time CPUs took from each other, those of groups included
+    /// (RT_RUNTIME_SHARE).
+    pub rt_borrowed: Nanos,
     /// Messages from outside that found their channel full.
     pub outside_lost: u64,
     /// Idle CPUs polled ([`crate::Setup::hold_cpu_dma_latency`], or the machine's own way).
@@ -308,6 +311,16 @@ pub enum RunError {
     /// A change of the settings in the middle of the run that is not legal.
     #[error("{0}")]
     Setting(String),
+    /// A change of the settings in the middle of the run that the kernel refuses.
+    #[error("`{setting}` at {at} s: {why}")]
+    Refused {
+        /// What was written.
+        setting: String,
+        /// When.
+        at: Nanos,
+        /// What is wrong with it.
+        why: Box<RunError>,
+    },
     /// A run of no length.
     #[error("a run needs a duration above zero")]
     NoDuration,

@@ -94,6 +94,14 @@ pub enum OutsideChange {
         /// How much more the pool may hold of what was not used.
         burst: Nanos,
     },
+    /// What the real-time tasks of a group may use of each CPU (cpu.rt_runtime_us), where the kernel has
+    /// groups of them; its period stays.
+    RtRuntime {
+        /// Which group.
+        group: GroupId,
+        /// In each period; `None`: all of it. Zero is refused, as where there are real-time tasks.
+        runtime: Option<Nanos>,
+    },
 }
 
 /// A message from outside the model (a device, the network, a user, a timer of the kernel's own): an

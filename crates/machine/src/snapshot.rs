@@ -3,7 +3,7 @@
 use scheduler::fair::{Average, Averages, Estimate, Granularities};
 use scheduler::registry::Config;
 use scheduler::stats::{BalanceCounts, CpuCounts, DomainCounts, TaskStats};
-use scheduler::{CpuId, CpuMask, LevelKind, Nanos, Pid, Policy, Prio, TaskState};
+use scheduler::{CpuId, CpuMask, GroupId, LevelKind, Nanos, Pid, Policy, Prio, TaskState};
 
 /// Which moments of a run to keep.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -87,6 +87,8 @@ pub struct CpuSnapshot {
     pub fair: FairQueueSnapshot,
     /// Its queue of real-time tasks.
     pub rt: RtQueueSnapshot,
+    /// Those of task groups, in the order in which these were made; none without RT_GROUP_SCHED.
+    pub rt_groups: Vec<RtGroupQueueSnapshot>,
     /// Its domains, smallest first.
     pub domains: Vec<DomainSnapshot>,
 }
@@ -137,12 +139,21 @@ pub struct EevdfQueueSnapshot {
     pub nr_delayed: u32,
 }
 
+/// A task group's queue of real-time tasks (deadline-groups B9).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RtGroupQueueSnapshot {
+    /// Whose it is.
+    pub group: GroupId,
+    /// What it is like.
+    pub queue: RtQueueSnapshot,
+}
+
 /// A queue of real-time tasks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RtQueueSnapshot {
-    /// Runnable tasks.
+    /// Tasks that compete in it: those of groups below it, too, that have not used up their time.
     pub nr_running: u32,
-    /// Of these, those that may run elsewhere.
+    /// Of all queued tasks of a CPU, those that may run elsewhere; the root counts them, no group does.
     pub nr_migratory: u32,
     /// They have used up what they may have of the period.
     pub throttled: bool,

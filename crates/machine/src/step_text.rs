@@ -84,6 +84,10 @@ pub(crate) fn change_text(change: OutsideChange) -> String {
         OutsideChange::Limit { group, quota, burst } => {
             format!("limit of group {}: {} ns, burst {} ns", group.index(), quota.0, burst.0)
         }
+        OutsideChange::RtRuntime { group, runtime } => {
+            let runtime = runtime.map_or_else(|| "all".to_owned(), |runtime| format!("{} ns", runtime.0));
+            format!("real-time of group {}: {runtime}", group.index())
+        }
     }
 }
 

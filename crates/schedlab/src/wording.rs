@@ -18,6 +18,9 @@ pub fn of(error: &Error) -> String {
         Error::NobodyIn { .. } => with_option("--in"),
         Error::NoMutexes => with_option("--locks inferred"),
         Error::EmptyWindow { .. } | Error::NoWakeupsThere => with_option("--from, --to"),
+        Error::NoWakeups => {
+            format!("{error}; --preempted explains waits of tasks that were preempted or throttled")
+        }
         Error::BehindTrace { .. } | Error::BehindRun { .. } => with_option("--from"),
         Error::Setting(setting) if let Some(name) = setting.beside() => {
             format!("{}: it is an option of its own: --{name}", setting.problem)

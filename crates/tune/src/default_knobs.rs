@@ -58,7 +58,8 @@ const fn before_2_6_35(feature: Feature) -> (Feature, Release, Release) {
 /// The knobs of a kernel, of which `takes` says whether it knows a setting at all.
 #[must_use]
 pub fn default_knobs(kernel: &Kernel, release: Release, takes: impl Fn(&str) -> bool) -> Vec<Knob> {
-    let features = Feature::ALL.iter().filter(|feature| is_released(**feature, release));
+    let has = |feature: &&Feature| is_released(**feature, release) && is_built(**feature, kernel, release);
+    let features = Feature::ALL.iter().filter(has);
     let features = features.map(|feature| {
         let name = feature.name();
         let on = kernel.features.get(name).copied().unwrap_or(false);
@@ -95,6 +96,12 @@ pub fn default_knobs(kernel: &Kernel, release: Release, takes: impl Fn(&str) -> 
 fn is_released(feature: Feature, release: Release) -> bool {
     let known = RELEASED.iter().find(|(known, ..)| *known == feature);
     known.is_none_or(|(_, from, before)| *from <= release && release < *before)
+}
+
+/// PREEMPT_LAZY is a switch of the patches that made PREEMPT_RT, up to 6.11; in 6.12-rt, without patches, and
+/// in kernels that are built without PREEMPT_RT there is none (machine.md 1.10).
+fn is_built(feature: Feature, kernel: &Kernel, release: Release) -> bool {
+    feature != Feature::PreemptLazy || kernel.profile.contains("-rt") && release < Release::new(6, 12, 0)
 }
 
 fn is_written(tunable: &str, release: Release) -> bool {
@@ -185,8 +192,12 @@ mod tests {
                     "sched_compat_yield=1",
                     "FAIR_SLEEPERS",
                     "NO_AFFINE_WAKEUPS",
+                    "PREEMPT_LAZY",
+                    "NO_PREEMPT_LAZY",
                 ],
             ),
+            ("6.1-rt", vec!["NO_PREEMPT_LAZY"], vec!["PREEMPT_LAZY", "preempt_model=lazy"]),
+            ("6.12-rt", vec!["NO_DELAY_DEQUEUE"], vec!["PREEMPT_LAZY", "NO_PREEMPT_LAZY"]),
             (
                 "2.6.32",
                 vec!["NO_FAIR_SLEEPERS", "NO_AFFINE_WAKEUPS", "sched_compat_yield=1"],

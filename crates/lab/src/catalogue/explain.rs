@@ -5,7 +5,9 @@ use crate::kernel::{Build, Change, DEFAULT_PROFILE, KernelConfig, ModelOrigin, N
 use crate::limits::Limit;
 use crate::reproduce::{PUBLISHED, PublishedExperiment};
 use machine::MachineSpec;
-use scheduler::registry::{ALIASES, Config, Feature, Lifetime, PROFILES, Profile, RULES, Scaled, TUNABLES};
+use scheduler::registry::{
+    ALIASES, Alias, Config, Feature, Lifetime, PROFILES, Profile, RULES, Scaled, TUNABLES,
+};
 use workload::load;
 
 pub(super) fn explain(kind: Kind, found: Entry) -> Explanation {
@@ -175,6 +177,26 @@ fn alias(name: &str) -> Details {
     let Some(alias) = ALIASES.iter().find(|a| a.name == name) else { return Details::default() };
     let sets = alias.settings.iter().map(|s| Entry::new(*s, meaning_of_setting(s))).collect();
     Details::from(alias.source).with("stands for", sets)
+}
+
+/// A name that stands for something else with each of its values, and is given without one.
+pub(super) fn alias_of_values(name: &str) -> Option<Explanation> {
+    let bare = name.strip_prefix("kernel.").unwrap_or(name);
+    let of_name = |alias: &&Alias| alias.name.split_once('=').is_some_and(|(own, _)| own == bare);
+    let all: Vec<&Alias> = ALIASES.iter().filter(of_name).collect();
+    let first = all.first()?;
+    let sets = |alias: &&Alias| {
+        let entries = alias.settings.iter().map(|s| Entry::new(*s, meaning_of_setting(s))).collect();
+        Section { title: alias.name.to_owned(), entries }
+    };
+    let meanings: Vec<&str> = all.iter().map(|alias| alias.meaning).collect();
+    Some(Explanation {
+        kind: Kind::Alias,
+        name: bare.to_owned(),
+        meaning: meanings.join(" "),
+        source: Some(first.source.to_owned()),
+        sections: all.iter().map(sets).collect(),
+    })
 }
 
 fn machine(name: &str) -> Details {

@@ -164,6 +164,7 @@ pub fn explain(name: &str) -> Result<Explanation, Error> {
     match by(|a, b| a == b).or_else(|| by(str::eq_ignore_ascii_case)) {
         Some((kind, entry)) => Ok(explain::explain(kind, entry)),
         None if let Some(counter) = counters::by_label(name) => Ok(explain::explain(Kind::Counter, counter)),
+        None if let Some(found) = explain::alias_of_values(name) => Ok(found),
         None if let Some(found) = specification::numbered(name) => Ok(found),
         None if let Some(found) = specification::document(name) => Ok(found),
         None if let Ok(kernel) = NamedKernel::find(name) => Ok(explain::release(&kernel)),
@@ -243,6 +244,26 @@ mod tests {
         assert_eq!(found("kernel.sched_latency_ns=1"), is(Kind::Tunable, "sched_latency_ns"));
         assert_eq!(found("rt_push_ipi"), is(Kind::Feature, "RT_PUSH_IPI"));
         assert_eq!(found("NO_STRONG_BUDDIES"), is(Kind::Alias, "NO_STRONG_BUDDIES"));
+        assert_eq!(found("rt_group_sched=0"), is(Kind::Alias, "rt_group_sched=0"));
+        assert_eq!(found("rt_group_sched"), is(Kind::Alias, "rt_group_sched"), "of which value nobody says");
+        let both = explain("rt_group_sched").expect("an alias");
+        let [of_one, of_zero] = &both.sections[..] else { panic!("{both:?}") };
+        assert_eq!(
+            (of_one.title.as_str(), of_one.entries[0].name.as_str()),
+            ("rt_group_sched=1", "rt_throttle=groups")
+        );
+        assert_eq!(of_zero.entries[0].name, "rt_throttle=root");
+        assert_eq!(found("cpu.rt_runtime_us"), is(Kind::Term, "cpu.rt_runtime_us"));
+        assert_eq!(found("sched_itmt"), None);
+    }
+
+    #[test]
+    fn the_files_of_groups_are_explained() {
+        for file in workload::groups::FILES {
+            let found = explain(file).expect("a term");
+            assert_eq!((found.kind, found.name.as_str()), (Kind::Term, file));
+            assert!(found.meaning.starts_with("File of a task group"), "{file}: {}", found.meaning);
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::Entry;
 
 /// Each word with its meaning, in the order of the alphabet.
-const TERMS: [(&str, &str); 38] = [
+const TERMS: [(&str, &str); 50] = [
     ("base", "In a comparison, the configuration that the others are held against; all others are variants."),
     ("burst", "What a task does between two sleeps: from a wakeup until it blocks."),
     ("cause", "Why a task that should execute does not, in one stretch of its latency."),
@@ -26,6 +26,61 @@ const TERMS: [(&str, &str); 38] = [
     (
         "cpu time",
         "How long a task executed (se.sum_exec_runtime), what the kernel did on its behalf included.",
+    ),
+    (
+        "cpu.idle",
+        "File of a task group (5.15 on): 1 lets everybody else go before its tasks, and all of it together \
+         weighs 3. As `web=cpu.idle:1`.",
+    ),
+    (
+        "cpu.max",
+        "File of a task group (3.2 on): CPU time that its fair tasks may use in each period, on all CPUs \
+         together; who has used it up is throttled until the next one. QUOTA/PERIOD in us, or max: \
+         `web=cpu.max:200000/100000`.",
+    ),
+    (
+        "cpu.max.burst",
+        "File of a task group (5.14 on): how much of what it has not used of cpu.max it may use later, in us; \
+         no more than the quota. As `web=cpu.max:200000,cpu.max.burst:100000`.",
+    ),
+    (
+        "cpu.rt_period_us",
+        "File of a task group of kernels with RT_GROUP_SCHED (rt_throttle=groups): how often its real-time tasks \
+         get their cpu.rt_runtime_us again; sched_rt_period_us where nobody writes it.",
+    ),
+    (
+        "cpu.rt_runtime_us",
+        "File of a task group of kernels with RT_GROUP_SCHED (rt_throttle=groups): CPU time that its real-time \
+         tasks may use of each CPU in each cpu.rt_period_us; 0, as the kernel makes a group, lets no task \
+         become one, and -1 is all of it. Groups have no more together than the one above them, the root \
+         sched_rt_runtime_us. As `audio=cpu.rt_runtime_us:100000`.",
+    ),
+    (
+        "cpu.shares",
+        "File of a task group (version 1 of cgroups): its weight among its siblings, 2 to 262144, 1024 where \
+         nobody writes it; cpu.weight says the same in another unit.",
+    ),
+    (
+        "cpu.uclamp.max",
+        "File of a task group (5.3 on): none of its tasks counts as using more, in percent with up to two \
+         decimals; max where nobody writes it.",
+    ),
+    (
+        "cpu.uclamp.min",
+        "File of a task group (5.3 on): none of its tasks counts as using less, in percent with up to two \
+         decimals; 0 where nobody writes it. As `ui=cpu.uclamp.min:40`.",
+    ),
+    (
+        "cpu.weight",
+        "File of a task group: its weight among its siblings, 1 to 10000, 100 where nobody writes it. As \
+         `web=cpu.weight:300`.",
+    ),
+    ("cpu.weight.nice", "File of a task group: its weight said as a nice value, -20 to 19."),
+    ("cpuset.cpus", "File of a task group: the CPUs that its tasks may use. As `rt=cpuset.cpus:2-3`."),
+    (
+        "cpuset.cpus.partition",
+        "File of a task group (5.0 on): `root` makes its CPUs a part of the machine with a balancing of its own, \
+         `isolated` (6.1 on) takes them out of all; `member`, as by itself, does neither.",
     ),
     (
         "culprit",

@@ -12,7 +12,7 @@ mod schedstat;
 use crate::error::Error;
 use crate::length::Limit;
 use format::Msecs;
-use machine::{ExitedTasks, Outcome, Snapshot, SnapshotPlan, TaskSnapshot};
+use machine::{ExitedTasks, GroupOutcome, Outcome, Snapshot, SnapshotPlan, TaskSnapshot};
 use release::Release;
 use report::numbers::{exact_duration, moment};
 pub use request::{DumpFile, DumpRequest, DumpTime};
@@ -80,7 +80,8 @@ impl Of<'_> {
     fn dump(&self) -> Result<Dump, Error> {
         let snapshot = self.snapshot()?;
         let release = Release::of(self.profile, snapshot.config.rules.fair_policy.get());
-        let show = Show { snapshot, release, profile: self.profile, recorded: self.recorded };
+        let Of { outcome, profile, recorded, .. } = *self;
+        let show = Show { snapshot, groups: &outcome.groups, release, profile, recorded };
         let text = match self.request.file {
             DumpFile::SchedDebug => sched_debug::text(&show),
             DumpFile::Schedstat => schedstat::text(&show),
@@ -124,6 +125,7 @@ fn shown_pid(pid: Pid, recorded: &BTreeMap<Pid, u32>) -> u32 {
 /// What a file is written from.
 struct Show<'a> {
     snapshot: &'a Snapshot,
+    groups: &'a [GroupOutcome],
     release: Release,
     profile: &'a str,
     recorded: &'a BTreeMap<Pid, u32>,

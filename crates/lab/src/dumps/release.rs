@@ -29,10 +29,14 @@ impl Release {
     pub const ALL_CLASSES: Release = Release([5, 16, 0]);
     /// EEVDF.
     pub const EEVDF: Release = Release([6, 6, 0]);
+    /// Real-time tasks that may move are not counted any more.
+    pub const NO_MIGRATORY: Release = Release([6, 7, 0]);
     /// One estimate of use in place of two.
     pub const ONE_ESTIMATE: Release = Release([6, 8, 0]);
     /// schedstat 16: busy, idle, newly idle, in that order.
     pub const SCHEDSTAT_16: Release = Release([6, 10, 0]);
+    /// The limit of real-time tasks is shown by kernels only that have one: with RT_GROUP_SCHED.
+    pub const NO_RT_LIMIT: Release = Release([6, 12, 0]);
     /// Columns of EEVDF with headings of their own.
     pub const TIDY_ROWS: Release = Release([6, 12, 0]);
     /// schedstat 17: names of domains, four kinds of imbalance. Tasks that are queued and asleep are not

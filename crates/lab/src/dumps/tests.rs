@@ -109,6 +109,70 @@ fn schedstat_agrees_with_the_tasks() {
     assert_eq!(cpu[7], waited);
 }
 
+/// The blocks `rt_rq[0]` of a run with a FIFO hog in a group that has 10 ms of each 100, at 50 ms.
+fn rt_blocks(kernel: &str, rule: &str) -> Vec<String> {
+    let machine = crate::machine("seed003", None, &Files::new()).expect("a machine");
+    let mut experiment = Experiment::new(machine);
+    experiment.loads.push(LoadSpec::open("hog -y fifo -p 50", &Files::new()).expect("a load"));
+    experiment.kernel = KernelConfig::of_name(kernel).expect("a kernel");
+    experiment
+        .kernel
+        .set(crate::Change::parse(&format!("rt_throttle={rule}")).expect("a time"))
+        .expect("legal");
+    experiment.duration = Some(Nanos::from_millis(50));
+    if rule == "groups" {
+        let group = |word: &str| crate::groups::group(word).expect("a group");
+        let text = schema::ExperimentText {
+            groups: vec![
+                group("audio=cpu.rt_runtime_us:10000,cpu.rt_period_us:100000"),
+                group("free=cpu.rt_runtime_us:0"),
+            ],
+            members: vec![crate::groups::member("audio=hog").expect("a member")],
+            ..schema::ExperimentText::default()
+        };
+        experiment.groups = crate::groups::Groups::of_text(&text).expect("legal");
+    }
+    experiment.dumps = vec![DumpRequest::parse("sched_debug@end").expect("a request")];
+    let text = experiment.run().expect("it runs").result.dumps.remove(0).text;
+    let blocks = text.split("\n\n").filter(|block| block.starts_with("rt_rq[0]:"));
+    blocks
+        .map(|block| block.lines().map(|line| line.replace(' ', "")).collect::<Vec<_>>().join(" "))
+        .collect()
+}
+
+/// fair-class 11.6: one for each group, the root's last. The group has used up its 10 ms and waits, so nobody
+/// competes in the root.
+#[test]
+fn sched_debug_has_the_real_time_queues_of_groups() {
+    let blocks = rt_blocks("6.18.y", "groups");
+    assert_eq!(blocks.len(), 3, "{blocks:#?}");
+    let (free, audio, root) = (&blocks[0], &blocks[1], &blocks[2]);
+    assert_eq!(
+        free,
+        "rt_rq[0]:/free .rt_nr_running:0 .rt_throttled:0 .rt_time:0.000000 .rt_runtime:0.000000"
+    );
+    assert!(audio.starts_with("rt_rq[0]:/audio .rt_nr_running:1 .rt_throttled:1 .rt_time:1"), "{audio}");
+    assert!(audio.ends_with(" .rt_runtime:10.000000"), "{audio}");
+    assert!(root.starts_with("rt_rq[0]:/ .rt_nr_running:0 .rt_throttled:0 .rt_time:1"), "{root}");
+    assert!(root.ends_with(" .rt_runtime:950.000000"), "{root}");
+}
+
+/// deadline-groups A12, fair-class 11.6.
+#[test]
+fn from_6_12_on_only_a_kernel_with_a_limit_shows_it() {
+    let names = |kernel: &str, rule: &str| -> String {
+        let block = rt_blocks(kernel, rule).remove(0);
+        let name = |word: &str| word.split(':').next().map(|name| name.trim_start_matches(".rt_").to_owned());
+        block.split(' ').skip(1).filter_map(name).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(names("3.3", "root"), "nr_running throttled time runtime");
+    assert_eq!(names("6.1.y", "root"), "nr_running nr_migratory throttled time runtime");
+    assert_eq!(names("6.6", "root"), "nr_running nr_migratory throttled time runtime");
+    assert_eq!(names("6.12", "off"), "nr_running");
+    assert_eq!(names("7.1", "off"), "nr_running");
+    assert_eq!(names("6.18.y", "groups"), "nr_running throttled time runtime");
+}
+
 #[test]
 fn a_snapshot_changes_nothing() {
     let with = run("6.1", &["schedstat@7ms", "schedstat@13ms", "schedstat@end"]).expect("it runs");

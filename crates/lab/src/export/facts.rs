@@ -90,7 +90,7 @@ fn groups(outcome: &Outcome) -> Vec<HostNote> {
             shares: Some(spec.shares).filter(|shares| *shares != DEFAULT_SHARES),
             burst_us: spec.quota.map(|quota| quota.burst.0 / 1_000).filter(|burst| *burst > 0),
             idle: spec.idle,
-            rt: rt.map(|rt| rt.limit).filter(|limit| limit.runtime != Some(Nanos::ZERO)).map(|limit| {
+            rt: rt.map(|rt| rt.limit).map(|limit| {
                 let us = |time: Nanos| time.0 / 1_000;
                 let runtime_us = limit.runtime.map_or(-1, |runtime| us(runtime) as i64);
                 CpuRtRuntime { runtime_us, period_us: us(limit.period) }

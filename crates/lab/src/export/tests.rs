@@ -458,6 +458,66 @@ fn groups_come_back() {
     }
 }
 
+/// So do groups of real-time tasks, with the kernel that has them. Who says that it has none gets none, and
+/// hears of it.
+#[test]
+fn groups_of_real_time_tasks_come_back() {
+    let described = [
+        "a=cpu.rt_runtime_us:60000,cpu.rt_period_us:200000",
+        "a/b=cpu.rt_runtime_us:20000,cpu.rt_period_us:100000",
+    ];
+    let text = schema::ExperimentText {
+        loads: vec![schema::LoadText { load: "hog -n 2 -y fifo -p 50".to_owned(), file: None }],
+        machine: schema::MachineText { cpus: Some(1), ..schema::MachineText::default() },
+        groups: described.iter().map(|word| crate::groups::group(word).expect("a group")).collect(),
+        members: vec![crate::groups::member("a/b=hog").expect("a member")],
+        settings: vec![schema::KernelChange { at_ns: 0, setting: "rt_throttle=groups".to_owned() }],
+        ..schema::ExperimentText::default()
+    };
+    let half_a_second =
+        |experiment: Experiment| Experiment { duration: Some(Nanos::from_millis(500)), ..experiment };
+    let experiment = half_a_second(Experiment::open(&text, &Files::new()).expect("legal"));
+    let run = Experiment { record: true, ..experiment }.run().expect("it runs");
+    let throttled = |result: &schema::RunResult| result.groups[1].stat.nr_rt_throttled;
+    assert!(throttled(&run.result) >= 4, "{:?}", run.result.groups[1].stat);
+    for (ending, programs) in
+        CAN_BE_READ.iter().flat_map(|ending| [(ending, Programs::Told), (ending, Programs::LeftOut)])
+    {
+        let name = format!("run.{ending}");
+        let mut bytes = Vec::new();
+        let format = TraceFormat::of(Path::new(&name)).expect("a format");
+        logged(&run).write_trace(&mut bytes, format, programs).expect("memory takes everything");
+        let files = Files::from([(name.clone(), bytes)]);
+        let back = |settings: &[&str]| {
+            let setting = |text: &&str| schema::KernelChange { at_ns: 0, setting: (*text).to_owned() };
+            let groups = schema::RecordedGroups::Recorded;
+            let file = Some(schema::FileText { groups, ..schema::FileText::default() });
+            let again = schema::ExperimentText {
+                loads: vec![schema::LoadText { load: name.clone(), file }],
+                settings: settings.iter().map(setting).collect(),
+                ..schema::ExperimentText::default()
+            };
+            Experiment::open(&again, &files).expect("our own file").run().expect("it runs").result
+        };
+        let told = back(&[]);
+        assert_eq!(told.kernel.rules["rt_throttle"], "groups", "{ending} {programs:?}");
+        let note = |result: &schema::RunResult, begins: &str| {
+            result.notes.iter().filter(|note| note.contains(begins)).count()
+        };
+        assert_eq!(note(&told, "rt_throttle=groups, as the recording shows"), 1, "{:?}", told.notes);
+        let limits = |result: &schema::RunResult| -> Vec<_> {
+            result.groups.iter().map(|group| (group.name.clone(), group.rt)).collect()
+        };
+        assert_eq!(limits(&told), limits(&run.result), "{ending} {programs:?}");
+        if programs == Programs::Told {
+            assert_eq!(throttled(&told), throttled(&run.result), "{ending}");
+        }
+        let without = back(&["rt_throttle=off"]);
+        assert_eq!(without.kernel.rules["rt_throttle"], "off");
+        assert_eq!(note(&without, "the recorded cpu.rt_runtime_us of group a/b is left out"), 1);
+    }
+}
+
 #[test]
 fn chrome_gets_the_same_as_perfetto() {
     let mut bytes = Vec::new();

@@ -33,7 +33,8 @@ pub(super) fn check(named: &NamedKernel, changes: &[Change], config: &Config) ->
         let written = change.setting.as_str();
         let alias = ALIASES.iter().find(|alias| alias.name == written);
         for setting in alias.map_or(slice::from_ref(&written), |alias| alias.settings) {
-            let why = no_boot_option(written, named)
+            let why = no_rate_of_ticks(setting)
+                .or_else(|| no_boot_option(written, named))
                 .or_else(|| foreign(setting, config))
                 .or_else(|| outlived(setting, named, config))
                 .or_else(|| model_not_offered(setting, named))
@@ -139,6 +140,25 @@ fn came_later(setting: &str, named: &NamedKernel) -> Option<String> {
     (named.nearest_release() < since).then(|| format!("it exists since {since}"))
 }
 
+impl NamedKernel {
+    /// Whether one of that release may have been built with groups of real-time tasks.
+    pub(crate) fn may_have_rt_groups(&self) -> bool {
+        self.nearest_release() >= FIRST_RT_GROUPS
+    }
+}
+
+/// CONFIG_HZ: what one may choose on x86, and the other rates that some architecture offers.
+const RATES: [&str; 4] = ["100", "250", "300", "1000"];
+const OTHER_RATES: [&str; 11] = ["24", "32", "48", "64", "128", "200", "256", "500", "512", "1024", "1200"];
+
+/// Why no kernel ticks so often, if none does.
+fn no_rate_of_ticks(setting: &str) -> Option<String> {
+    let rate = setting.trim_start_matches("kernel.").strip_prefix("hz=")?;
+    let is_offered = RATES.iter().chain(&OTHER_RATES).any(|known| *known == rate);
+    (!is_offered)
+        .then(|| format!("CONFIG_HZ is {} or, not on x86, {}", RATES.join(", "), OTHER_RATES.join(", ")))
+}
+
 /// Why a kernel has not got a boot option, if that is so.
 fn no_boot_option(written: &str, named: &NamedKernel) -> Option<String> {
     let is_older = named.nearest_release() < FIRST_RT_GROUP_OPTION;
@@ -209,6 +229,19 @@ mod tests {
         assert!(said("6.18", &["1s:rt_throttle=groups"]).contains("from its start, or not at all"));
         assert!(said("6.18", &["rt_group_sched=1", "1s:rt_throttle=off"]).contains("from its start"));
         assert_eq!(said("6.18", &["1s:rt_throttle=root"]), "");
+    }
+
+    #[test]
+    fn kernels_tick_as_often_as_they_can_be_built_to() {
+        for rate in ["100", "250", "300", "1000", "24", "1024"] {
+            assert_eq!(said("6.18", &[&format!("hz={rate}")]), "", "{rate}");
+        }
+        assert_eq!(
+            said("6.18", &["hz=77"]),
+            "`hz=77` is not in 6.18: CONFIG_HZ is 100, 250, 300, 1000 or, not on x86, 24, 32, 48, 64, 128, 200, \
+             256, 500, 512, 1024, 1200"
+        );
+        assert!(!said("2.6.36", &["kernel.hz=10000"]).is_empty());
     }
 
     /// deadline-groups B11.

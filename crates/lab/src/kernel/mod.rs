@@ -11,7 +11,7 @@ use crate::error::Error;
 use machine::TimedSetting;
 use scheduler::Nanos;
 use scheduler::fair::Granularities;
-use scheduler::registry::{Config, Feature, SettingError, TunableSetting};
+use scheduler::registry::{ALIASES, Config, Feature, SettingError, TunableSetting};
 use schema::{ExperimentText, Kernel, KernelChange};
 use workload::units;
 
@@ -240,16 +240,22 @@ fn rt_share_fits(config: &Config) -> Result<(), KernelError> {
     Err(SettingError::OutOfRange { name, value, min: -1, max: period }.into())
 }
 
-/// Whether a change gives this setting a value.
+/// Whether a change gives this setting a value, by its own name or by another that stands for it.
 fn sets(change: &Change, setting: &str) -> bool {
-    let given = change.setting.trim_start_matches("kernel.").strip_prefix(setting);
-    given.is_some_and(|value| value.starts_with('='))
+    let written = change.setting.as_str();
+    let alias = ALIASES.iter().find(|alias| alias.name == written);
+    let all = alias.map_or(std::slice::from_ref(&written), |alias| alias.settings);
+    let gives = |one: &&str| {
+        let given = one.trim_start_matches("kernel.").strip_prefix(setting);
+        given.is_some_and(|value| value.starts_with('='))
+    };
+    all.iter().any(gives)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scheduler::registry::{ALIASES, FROM_THE_START, PreemptModel, RULES, TUNABLES};
+    use scheduler::registry::{FROM_THE_START, PreemptModel, RULES, TUNABLES};
 
     fn change(text: &str) -> Change {
         Change::parse(text).expect("a legal time")
@@ -317,6 +323,15 @@ mod tests {
         assert!(refused.ends_with("a whole number from -1 to 1000000"), "{refused}");
         assert_eq!(kernel(&["sched_rt_runtime_us=2000000", "sched_rt_period_us=2000000"]), Ok(()));
         assert!(kernel(&["1s:sched_rt_period_us=500000"]).is_err(), "in the middle of a run");
+    }
+
+    /// An alias says what it stands for.
+    #[test]
+    fn who_says_a_setting_by_another_name_says_it() {
+        let mut kernel = KernelConfig::of_name("6.18").expect("a profile");
+        assert!(!kernel.says("rt_throttle"));
+        kernel.set(change("rt_group_sched=0")).expect("a legal setting");
+        assert!(kernel.says("rt_throttle") && !kernel.says("rt_group_sched") && !kernel.says("hz"));
     }
 
     #[test]

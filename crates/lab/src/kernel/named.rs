@@ -184,17 +184,25 @@ impl NamedKernel {
             .then(|| format!("Linux {release} runs as {profile}; in {release}, {}", known.join("; ")))
     }
 
+    /// As what it runs, if not as itself.
+    pub fn headline(&self) -> Option<String> {
+        Some(format!("{} is run as {}", self.shown(self.release?), self.profile))
+    }
+
+    fn shown(&self, release: Release) -> String {
+        if Release::parse(&self.asked).is_some() {
+            format!("Linux {}", self.asked)
+        } else {
+            format!("{} (Linux {release})", self.asked)
+        }
+    }
+
     /// What a reader of its results must know: as what it ran and what differs; `None` for a profile's own
     /// name.
     pub fn note(&self) -> Option<String> {
         let release = self.release?;
         let build = self.build.map_or(String::new(), |build| format!(" with {}", build.settings_text()));
-        let is_version = Release::parse(&self.asked).is_some();
-        let name = if is_version {
-            format!("Linux {}", self.asked)
-        } else {
-            format!("{} (Linux {release})", self.asked)
-        };
+        let name = self.shown(release);
         if self.is_exact() {
             return self.build.map(|_| format!("{name} is run as {}{build}", self.profile));
         }

@@ -2,13 +2,13 @@
 
 use super::Parts;
 use crate::kernel::NamedKernel;
-use crate::limits;
 use crate::{DEFAULT_MACHINE, DEFAULT_PROFILE, LoadSpec};
+use crate::{groups, limits};
 use machine::{DecisionCount, TaskOrigin};
-use report::numbers::{exact_duration, many, moment};
+use report::numbers::{duration_ns, exact_duration, many, moment};
 use scheduler::registry::{Config, Feature, RtThrottle, RtmutexSpin};
 use scheduler::{Nanos, Reason};
-use workload::replay::Recording;
+use workload::replay::{Recording, Throttling};
 
 /// What changes the meaning of the whole result, one sentence each: that of the kernel first.
 pub fn warnings(parts: &Parts<'_>) -> Vec<String> {
@@ -78,7 +78,9 @@ pub fn of(parts: &Parts<'_>) -> Vec<String> {
     notes.extend(waiters(parts));
     notes.extend(throttling(parts));
     notes.extend(throttled(parts));
+    notes.extend(lent(parts));
     notes.extend(parts.left_out.iter().cloned());
+    notes.extend(groups::of_nobody(&parts.outcome.groups, &parts.outcome.tasks));
     if let [first, rest @ ..] = parts.outcome.stalled.as_slice() {
         let others = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
         notes.push(format!(
@@ -174,14 +176,19 @@ fn unknown_ticks(parts: &Parts<'_>) -> Option<String> {
 
 /// Real-time throttling, where a recording decides about it against the profile.
 fn throttling(parts: &Parts<'_>) -> Option<String> {
-    let kernel = &parts.experiment.kernel;
-    let spares = |config: Config| config.rules.rt_throttle.get() == RtThrottle::Off;
-    let is_changed = parts.experiment.was_recorded_throttling() && kernel.at_start().is_ok_and(spares);
-    is_changed.then(|| {
-        "rt_throttle=root, as the recording shows: CPUs idled beside waiting real-time tasks, so its kernel was built \
-         with RT_GROUP_SCHED; the setting rt_throttle=off brings the profile's rule"
-            .to_owned()
-    })
+    let own = parts.experiment.kernel.at_start().ok()?.rules.rt_throttle.get();
+    let why = match parts.experiment.recorded_throttling() {
+        Throttling::Seen if own == RtThrottle::Off => {
+            "rt_throttle=root, as the recording shows: CPUs idled beside waiting real-time tasks, so its kernel was \
+             built with RT_GROUP_SCHED"
+        }
+        Throttling::Groups => {
+            "rt_throttle=groups, as the recording shows: its kernel was built with RT_GROUP_SCHED, and groups have \
+             limits of real-time"
+        }
+        Throttling::NotSeen | Throttling::Seen => return None,
+    };
+    Some(format!("{why}; the setting rt_throttle={} brings the profile's rule", own.name()))
 }
 
 /// Real-time tasks waited although nothing but their budget was in the way: that of the machine. What groups
@@ -202,6 +209,18 @@ fn throttled(parts: &Parts<'_>) -> Option<String> {
     let tunables = experiment.kernel.at_start().ok()?.tunables;
     let (runtime, period) = (tunables.sched_rt_runtime_us.get(), tunables.sched_rt_period_us.get());
     Some(format!("{told}: they may use {runtime} of each {period} us of a CPU (sched_rt_runtime_us)"))
+}
+
+/// A CPU, or a group on it, may use more than its share, where others have something left of theirs.
+fn lent(parts: &Parts<'_>) -> Option<String> {
+    let borrowed = parts.outcome.rt_borrowed;
+    (borrowed > Nanos::ZERO).then(|| {
+        format!(
+            "CPUs lent each other {} of real-time run time: one may use more than its share while others leave \
+             some (RT_RUNTIME_SHARE, which is on before 5.10; the setting NO_RT_RUNTIME_SHARE ends that)",
+            duration_ns(borrowed.0)
+        )
+    })
 }
 
 /// The rule for waiters, where a recording decides about it against the profile.

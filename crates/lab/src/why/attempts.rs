@@ -1,13 +1,14 @@
 //! What is worth a try against a latency, by its causes: settings, priorities, affinities, limits of groups.
 
 use super::placement::Placement;
-use super::remedies::Late;
+use super::remedies::{BEFORE, Late};
 use crate::experiment::Experiment;
 use crate::groups::FIRST_BURSTS;
 use machine::{OutsideChange, policy_text};
+use scheduler::dl::ratio;
 use scheduler::{CpuMask, GroupId, Nanos, Pid, Policy, RtPriority};
-use schema::why::{Budget, Cause, IrqsOffPath, Precedence, WhyTask};
-use schema::{GroupLimit, LogInterrupt, LogIpi, RunResult};
+use schema::why::{Budget, Cause, IrqsOffPath, Precedence, WhyStretch, WhyTask};
+use schema::{GroupLimit, LogBudget, LogEvent, LogInterrupt, LogIpi, LogRecord, RtGroupLimit, RunResult};
 
 /// Something that is changed.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -16,6 +17,8 @@ pub(super) enum Attempt {
     /// By somebody outside.
     Outside {
         change: OutsideChange,
+        /// When, if not just before the moment.
+        at: Option<Nanos>,
         /// The task that is changed, if it is one.
         whose: Option<WhyTask>,
         /// What becomes of it, in words.
@@ -26,13 +29,13 @@ pub(super) enum Attempt {
 impl Attempt {
     fn policy(whose: &WhyTask, policy: Policy) -> Attempt {
         let change = OutsideChange::Policy { pid: Pid(whose.pid.0), policy };
-        Attempt::Outside { change, whose: Some(whose.clone()), words: policy_text(policy) }
+        Attempt::Outside { change, at: None, whose: Some(whose.clone()), words: policy_text(policy) }
     }
 
     pub fn cpus(whose: &WhyTask, cpus: CpuMask) -> Attempt {
         let change = OutsideChange::Cpus { pid: Pid(whose.pid.0), cpus };
         let words = format!("{} {cpus}", if cpus.weight() == 1 { "on CPU" } else { "on CPUs" });
-        Attempt::Outside { change, whose: Some(whose.clone()), words }
+        Attempt::Outside { change, at: None, whose: Some(whose.clone()), words }
     }
 
     /// What is changed: a setting as `--set` takes it, or a step in words. A task has the pid that `shown`
@@ -61,7 +64,9 @@ pub(super) fn attempts(experiment: &Experiment, late: &Late<'_>) -> Vec<(Attempt
         let shares = stretch.shares.iter().map(|share| &share.cause);
         let causes = std::iter::once(&stretch.cause).chain(shares);
         let places = causes.flat_map(|cause| placement.against(cause, stretch.cpu));
-        for (attempt, because) in settings.chain(limits(experiment, late, &stretch.cause)).chain(places) {
+        let limits = limits(experiment, late, &stretch.cause);
+        let limits = limits.into_iter().chain(rt_limits(late, stretch));
+        for (attempt, because) in limits.chain(settings).chain(places) {
             if !found.iter().any(|(known, _)| *known == attempt) {
                 found.push((attempt, because));
             }
@@ -176,7 +181,7 @@ fn limits(experiment: &Experiment, late: &Late<'_>, cause: &Cause) -> Vec<(Attem
     let attempt = |quota, burst, words: String| {
         let words = format!("group {path} {words}");
         (
-            Attempt::Outside { change: change(quota, burst), whose: None, words },
+            Attempt::Outside { change: change(quota, burst), at: None, whose: None, words },
             "The group's limit is used up.",
         )
     };
@@ -190,4 +195,68 @@ fn limits(experiment: &Experiment, late: &Late<'_>, cause: &Cause) -> Vec<(Attem
     // With the time of all CPUs nobody in it is throttled.
     all.push(attempt(quota_ns.max(2 * cpus * period_ns), 0, "cpu.max:max".to_owned()));
     all
+}
+
+/// The limit of the group of real-time tasks that has used it up: twice as much, and all that the group above
+/// has left for it. More is refused (deadline-groups B9). Whoever is throttled gets it with the next period
+/// only, so it is written just before the throttling begins.
+fn rt_limits(late: &Late<'_>, stretch: &WhyStretch) -> Vec<(Attempt, &'static str)> {
+    let Cause::Throttled { budget: Budget::RtGroup { group: path }, .. } = &stretch.cause else {
+        return Vec::new();
+    };
+    let groups = &late.run.groups;
+    let place = late.log.head.groups.iter().position(|group| group.path == **path);
+    let limit = groups.iter().find(|group| group.name == **path).and_then(|group| group.rt);
+    let Some((place, limit)) = place.zip(limit) else { return Vec::new() };
+    let Some(runtime_ns) = limit.runtime_ns else { return Vec::new() };
+    let above = |path: &str| path.rsplit_once('/').map(|(above, _)| above.to_owned());
+    let own_above = above(path);
+    let siblings = groups.iter().filter(|group| group.name != **path && above(&group.name) == own_above);
+    let taken: u64 = siblings.filter_map(|group| group.rt).map(part_of).sum();
+    let all = match &own_above {
+        Some(above) => {
+            groups.iter().find(|group| group.name == *above).and_then(|group| group.rt).map(part_of)
+        }
+        None => Some(part_of_root(late.run)),
+    };
+    let left = all.unwrap_or_default().saturating_sub(taken);
+    let most_us = (u128::from(left) * u128::from(limit.period_ns) / u128::from(WHOLE) / 1_000) as u64;
+    let mut tried: Vec<u64> = vec![(2 * runtime_ns / 1_000).min(most_us), most_us];
+    tried.dedup();
+    tried.retain(|us| *us > runtime_ns / 1_000);
+    let begins = |record: &&LogRecord| match record.event {
+        LogEvent::ThrottleBegins { of_cpu, budget: LogBudget::RtGroup { group } } => {
+            group as usize == place && Some(of_cpu) == stretch.cpu && record.time <= stretch.from
+        }
+        _ => false,
+    };
+    let began = late.log.records.iter().rev().find(begins).map(|record| Nanos(record.time.0));
+    let at = began.map(|began| Nanos(began.0.saturating_sub(BEFORE.0).max(1)));
+    let attempt = |us: u64| {
+        let (group, runtime) = (GroupId(place as u32 + 1), Some(Nanos::from_micros(us)));
+        let words = format!("group {path} cpu.rt_runtime_us:{us}, before it was used up");
+        let change = OutsideChange::RtRuntime { group, runtime };
+        (
+            Attempt::Outside { change, at, whose: None, words },
+            "The real-time tasks of the group have used up their time.",
+        )
+    };
+    tried.into_iter().map(attempt).collect()
+}
+
+/// All of a CPU, as the kernel divides it.
+const WHOLE: u64 = 1 << 20;
+
+/// What of a CPU these may use.
+fn part_of(limit: RtGroupLimit) -> u64 {
+    limit.runtime_ns.map_or(WHOLE, |runtime_ns| ratio(Nanos(limit.period_ns), Nanos(runtime_ns)))
+}
+
+/// What all may.
+fn part_of_root(run: &RunResult) -> u64 {
+    let tunable = |name: &str| run.kernel.tunables.get(name).and_then(|value| u64::try_from(*value).ok());
+    match (tunable("sched_rt_period_us"), tunable("sched_rt_runtime_us")) {
+        (Some(period), Some(runtime)) => ratio(Nanos::from_micros(period), Nanos::from_micros(runtime)),
+        _ => WHOLE,
+    }
 }

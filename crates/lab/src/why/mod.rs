@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::experiment::{Experiment, Run};
 use machine::Window;
 use remedies::{Late, remedies};
-use report::why::{Blamed, Wakeups};
+use report::why::{Blamed, Waits, Wakeups};
 use scheduler::{Nanos, Reason};
 use schema::why::{Blame, Explanation, LateBy, WhyResult};
 use schema::{Grade, ReplayFidelity, WhySchema};
@@ -25,6 +25,8 @@ use workload::replay::TaskSelector;
 pub struct Question {
     /// So many wakeups are explained, those with the longest latencies.
     pub worst: usize,
+    /// Which waits.
+    pub waits: Waits,
     /// Those only that are on their way at this time of the run.
     pub at: Option<Nanos>,
     /// Of so many of them it is tried what would have helped: each try is a run. `None`: of one, but not in
@@ -36,7 +38,7 @@ pub struct Question {
 
 impl Default for Question {
     fn default() -> Question {
-        Question { worst: 5, at: None, tries: Some(0), blame: false }
+        Question { worst: 5, waits: Waits::Wakeups, at: None, tries: Some(0), blame: false }
     }
 }
 
@@ -82,11 +84,16 @@ pub(crate) fn explain(
     let log = &logged.log;
     let named = names(log);
     all_are_there(tasks, named.iter().map(|(pid, comm)| (*pid, comm.as_str())))?;
-    let wakeups = Wakeups::of(log, |pid, comm| is_meant(tasks, pid.0.unsigned_abs(), comm));
+    let is_asked = |pid: schema::Pid, comm: &str| is_meant(tasks, pid.0.unsigned_abs(), comm);
+    let wakeups = Wakeups::of_waits(log, question.waits, is_asked);
     let window = experiment.window.map(|window| window.after(logged.start));
     let inside = told(&wakeups, window);
     if inside.is_empty() {
-        return Err(if wakeups.is_empty() { Error::NoWakeups } else { Error::NoWakeupsThere });
+        return Err(match question.waits {
+            _ if !wakeups.is_empty() => Error::NoWakeupsThere,
+            Waits::Wakeups => Error::NoWakeups,
+            Waits::Runnable => Error::NoWaits,
+        });
     }
     let mut numbers = wakeups.worst_of(match question.at {
         None => inside.clone(),
@@ -96,10 +103,11 @@ pub(crate) fn explain(
     let explain = |number: &usize| wakeups.explain(*number, meaning);
     let mut explanations: Vec<Explanation> = numbers.iter().map(explain).collect();
     for (one, number) in explanations.iter_mut().zip(&numbers).take(tries) {
-        let alike = Wakeups::of(log, |_, comm| comm == &*one.task.comm);
+        let alike = Wakeups::of_waits(log, question.waits, |_, comm| comm == &*one.task.comm);
         let nth = wakeups.nth_of_its_task(*number);
         let recorded_pids = &BTreeMap::new();
-        let late = Late { run: &run.result, one, nth, alike: &alike, log, recorded_pids };
+        let waits = question.waits;
+        let late = Late { run: &run.result, one, nth, waits, alike: &alike, log, recorded_pids };
         one.remedies = Some(remedies(experiment, &late));
     }
     let mut blamed = Blamed::default();

@@ -7,22 +7,24 @@ use crate::experiment::Experiment;
 use crate::kernel::Change;
 use crate::parallel;
 use machine::TimedChange;
-use report::why::Wakeups;
+use report::why::{Waits, Wakeups};
 use scheduler::{Nanos, Pid};
-use schema::why::{Explanation, Remedies, Remedy, RemedyCost};
+use schema::why::{Due, Explanation, Remedies, Remedy, RemedyCost};
 use schema::{Log, RunResult};
 use std::collections::BTreeMap;
 
 /// So long before the moment something is changed.
-const BEFORE: Nanos = Nanos::from_micros(10);
+pub(super) const BEFORE: Nanos = Nanos::from_micros(10);
 
 /// One of the wakeups of a run.
 pub(super) struct Late<'r> {
     pub run: &'r RunResult,
     pub one: &'r Explanation,
-    /// Which of its task.
+    /// Which wakeup of its task.
     pub nth: usize,
-    /// The wakeups of all tasks with its name.
+    /// Which waits are meant.
+    pub waits: Waits,
+    /// Those of all tasks with its name.
     pub alike: &'r Wakeups,
     pub log: &'r Log,
     /// What tasks are called in place of their pids in the run.
@@ -77,13 +79,21 @@ fn again(
     let mut changed = experiment.clone();
     match attempt {
         Attempt::Setting(setting) => changed.kernel.set(Change { at: from, setting: setting.clone() })?,
-        Attempt::Outside { change, .. } => changed.changes.push(TimedChange { at: from, change: *change }),
+        Attempt::Outside { change, at, .. } => {
+            changed.changes.push(TimedChange { at: at.unwrap_or(from), change: *change });
+        }
     }
     let run = changed.run()?;
     let Some(logged) = run.logged else { return Ok(None) };
     let victim = &late.one.task;
-    let alike = Wakeups::of(&logged.log, |_, comm| comm == &*victim.comm);
-    let latency = alike.nth_of(victim.pid, late.nth).map(|number| alike.latency(number));
+    let alike = Wakeups::of_waits(&logged.log, late.waits, |_, comm| comm == &*victim.comm);
+    let latency = match &late.one.due {
+        // Another run has other preemptions: none is the same one.
+        Due::Preempted { .. } | Due::Throttled { .. } => {
+            Some(alike.longest_between(victim.pid, late.one.due_at, late.one.first))
+        }
+        _ => alike.nth_of(victim.pid, late.nth).map(|number| alike.latency(number)),
+    };
     let worst_later = alike.worst_from(schema::Nanos(from.0));
     Ok(latency.map(|latency| Again { result: run.result, latency, worst_later }))
 }

@@ -5,7 +5,7 @@ use super::remedies::{Late, remedies};
 use super::{is_near, meaning, run_recorded};
 use crate::error::Error;
 use crate::experiment::{Experiment, Logged, Run};
-use report::why::Wakeups;
+use report::why::{Waits, Wakeups};
 use scheduler::{Nanos, Pid};
 use schema::why::{Due, Explanation, Remedies, ReplayedWait, WhyResult};
 
@@ -68,6 +68,7 @@ impl Replay<'_> {
             run: &self.run.result,
             one: &one,
             nth: wakeups.nth_of_its_task(number),
+            waits: Waits::Wakeups,
             alike: &Wakeups::of(&logged.log, |_, of| of == comm),
             log: &logged.log,
             recorded_pids: &logged.recorded_pids,
@@ -79,7 +80,7 @@ impl Replay<'_> {
 
     /// Between half as long and twice as long, and of these the nearest in time.
     fn most_like(&self, wakeups: &Wakeups, recorded: &Explanation) -> Option<usize> {
-        if matches!(recorded.due, Due::Preempted { .. } | Due::Unknown {}) {
+        if matches!(recorded.due, Due::Preempted { .. } | Due::Throttled { .. } | Due::Unknown {}) {
             return None;
         }
         let wanted = recorded.latency.0;

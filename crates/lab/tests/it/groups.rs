@@ -1,6 +1,6 @@
 //! Task groups through the library's front door: who is in them, and what they get.
 
-use lab::schema::{ExperimentText, GroupResult, LoadText, MachineText};
+use lab::schema::{ExperimentText, GroupResult, KernelChange, LoadText, MachineText};
 use lab::{Error, Experiment, Files, RunResult, groups};
 
 /// Loads on one CPU for so long, with these groups and members.
@@ -135,4 +135,52 @@ fn a_burst_takes_the_throttling_away() {
     let (without, with) = (with(""), with(",cpu.max.burst:30000"));
     // Before the first job nothing was saved.
     assert!(without >= 15 && with <= 1, "{without} periods without a burst, {with} with one");
+}
+
+/// rt-class 8.1, fair-placement 8.1: before 5.10 CPUs lend each other what they do not use of their share, so
+/// a group has on one CPU what it has on two.
+#[test]
+fn a_run_in_which_cpus_lend_each_other_run_time_says_so() {
+    let on_two = |kernel: &str, settings: &[&str]| {
+        let setting = |text: &&str| KernelChange { at_ns: 0, setting: (*text).to_owned() };
+        let described = ["audio=cpu.rt_runtime_us:100000,cpu.rt_period_us:1000000"];
+        let text = ExperimentText {
+            machine: MachineText { cpus: Some(2), ..MachineText::default() },
+            kernel: Some(kernel.to_owned()),
+            settings: [&["rt_throttle=groups"], settings].concat().iter().map(setting).collect(),
+            ..text(&["hog -y fifo -p 50"], 2, &described, &["audio=hog"])
+        };
+        let result = run(&text).expect("it runs");
+        let lent: Vec<String> =
+            result.notes.iter().filter(|note| note.contains("RT_RUNTIME_SHARE")).cloned().collect();
+        (group(&result, "audio").stat.usage_ns / 10_000_000, lent)
+    };
+    let (usage, notes) = on_two("5.4", &[]);
+    // 100 and half of the other's 100, then half of what that has left, and so on each period.
+    assert!((30..=41).contains(&usage), "{usage}");
+    let [note] = &notes[..] else { panic!("{notes:?}") };
+    assert!(note.starts_with("CPUs lent each other ") && note.contains("ms of real-time"), "{note}");
+    let alone = (20, Vec::new());
+    assert_eq!(on_two("5.4", &["NO_RT_RUNTIME_SHARE"]), alone);
+    assert_eq!(on_two("5.10", &[]), alone);
+}
+
+/// A limit for nobody changes nothing, and who wrote it probably meant somebody.
+#[test]
+fn a_group_without_tasks_is_told_of() {
+    let empty = |described: &[&str], members: &[&str]| -> Vec<String> {
+        let machine = MachineText { cpus: Some(2), ..MachineText::default() };
+        let text = ExperimentText { machine, ..text(&["hog -n 1"], 1, described, members) };
+        let notes = run(&text).expect("it runs").notes;
+        notes.into_iter().filter(|note| note.starts_with("no task was in ")).collect()
+    };
+    assert_eq!(
+        empty(&["web=cpu.max:20000"], &[]),
+        ["no task was in group web; say which are to be (in: web=TASK)"]
+    );
+    let some = empty(&["a", "a/b", "c", "d"], &["a/b=hog"]);
+    assert!(matches!(&some[..], [note] if note.starts_with("no task was in groups c, d; ")), "{some:?}");
+    assert_eq!(empty(&["a/b"], &["a/b=hog"]), [""; 0]);
+    let partition = "a=cpuset.cpus:1,cpuset.cpus.partition:root";
+    assert_eq!(empty(&[partition], &[]), [""; 0], "it divides the machine");
 }

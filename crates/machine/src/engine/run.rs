@@ -97,7 +97,8 @@ impl Machine {
     ///
     /// # Errors
     /// A task without a CPU to run on or in a group that there is not, a group with a limit that the kernel
-    /// refuses, CPUs that cannot be divided so, or a duration of zero.
+    /// refuses, a change of the settings that its groups forbid, CPUs that cannot be divided so, or a
+    /// duration of zero.
     pub fn new(
         spec: MachineSpec,
         config: Config,
@@ -124,6 +125,7 @@ impl Machine {
             spec.check(number)?;
         }
         rt_limits::check(&groups, &config)?;
+        rt_limits::check_during(&groups, &config, &options)?;
         let division = divide(cpus, &groups, &setup.isolcpus)?;
         check_option("nohz_full", cpus, &setup.nohz_full)?;
         let hw = Hw::new(Parts {
@@ -358,6 +360,11 @@ impl Sim {
         }
     }
 
+    fn rt_borrowed(&self, end: Nanos) -> Nanos {
+        let of_groups = self.k.groups.ids().filter_map(|group| self.k.groups.get(group).rt.as_ref());
+        of_groups.chain([&self.k.rt_bandwidth]).map(|of| of.counts_until(end).borrowed).sum()
+    }
+
     fn outcome(&self, end: Nanos) -> Outcome {
         let (view, user, observed) = (self.view(), &self.user, &self.observed);
         let recorder = &self.hw().recorder;
@@ -374,6 +381,7 @@ impl Sim {
             totals,
             decisions: view.decisions().filter(|d| d.count > 0).collect(),
             stalled: view.stalled(end, &self.surroundings.outside),
+            rt_borrowed: self.rt_borrowed(end),
             outside_lost: user.channels.outside_lost.get(),
             idle_polls: self.hw().idle_monitor == IdleMonitor::Poll,
             ticks_at: self.surroundings.ticks_at.clone(),

@@ -4,7 +4,7 @@
 use crate::engine::{ideal, ms};
 use machine::{
     Behaviour, Env, GroupSpec, Machine, MutexKind, Outcome, RtLimitSpec, RunError, RunOptions, Setup, Step,
-    TaskSpec,
+    TaskSpec, TimedSetting,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -46,10 +46,13 @@ fn group(setup: &mut Setup, name: &str, parent: GroupId, runtime: u64, period: u
 }
 
 fn run(cpus: usize, settings: &[&str], setup: Setup, length: Nanos) -> Result<Outcome, RunError> {
+    run_with(cpus, settings, setup, RunOptions { duration: length, check: true, ..RunOptions::default() })
+}
+
+fn run_with(cpus: usize, settings: &[&str], setup: Setup, options: RunOptions) -> Result<Outcome, RunError> {
     let config = Config::of_profile("6.18.y").expect("a profile");
     let all = ["hz=250", "rt_throttle=groups", "NO_RT_RUNTIME_SHARE"];
     all.iter().chain(settings).for_each(|setting| config.set(setting).expect("a setting"));
-    let options = RunOptions { duration: length, check: true, ..RunOptions::default() };
     Machine::new(ideal(cpus), config, setup, options)?.run()
 }
 
@@ -114,6 +117,28 @@ fn more_than_the_group_above_has_is_refused() {
     group(&mut setup, "a/c", above, 60, 1000);
     let error = run(1, &[], setup, ms(1)).expect_err("EINVAL").to_string();
     assert!(error.starts_with("task group a/c: ") && error.contains("groups below a have more"), "{error}");
+}
+
+/// The root may not be left with less than its groups have: EINVAL, before anything runs. Where it is left
+/// with enough the write counts.
+#[test]
+fn a_write_that_the_groups_forbid_is_refused() {
+    let ends = |runtime: u64, setting: &str| {
+        let mut setup = Setup::new(1);
+        group(&mut setup, "audio", GroupId::ROOT, runtime, 1000);
+        setup.spawn(Nanos::ZERO, hog("hog", fifo(10), []));
+        let settings = vec![TimedSetting { at: ms(1), setting: setting.to_owned() }];
+        let options = RunOptions { duration: ms(3_000), check: true, settings, ..RunOptions::default() };
+        run_with(1, &[], setup, options).map(|outcome| outcome.tasks[0].counters.sum_exec_runtime)
+    };
+    let error = ends(300, "sched_rt_runtime_us=200000").expect_err("EINVAL").to_string();
+    assert!(
+        error.starts_with("`sched_rt_runtime_us=200000` at 0.001000000 s: task group audio: "),
+        "{error}"
+    );
+    let ran = ends(100, "sched_rt_runtime_us=200000").expect("there is room");
+    assert!((ms(600)..ms(615)).contains(&ran), "200 of each 1000 ms, and up to a tick: {ran}");
+    assert_eq!(ends(0, "sched_rt_runtime_us=200000").expect("there is room"), ran);
 }
 
 proptest! {

@@ -263,6 +263,16 @@ fn signed(metric: &MetricComparison, difference: f64) -> String {
     if difference > 0.0 { format!("+{text}") } else { text }
 }
 
+/// The key of a metric that has no label here, for people.
+fn in_words(key: &str) -> String {
+    let words = |key: &str| key.replace(['.', '_'], " ");
+    match key.strip_prefix("groups.").and_then(|rest| rest.rsplit_once('.')) {
+        // Names of groups may have dots of their own.
+        Some((group, metric)) => format!("group {group}: {}", words(metric)),
+        None => words(key),
+    }
+}
+
 /// What the table does not show.
 fn rest(variant: &VariantComparison, rows: Rows) -> String {
     let mut out = String::new();
@@ -293,6 +303,7 @@ fn rest(variant: &VariantComparison, rows: Rows) -> String {
         if let [first, ..] = keys.as_slice() {
             let count = many(keys.len() as u64, "metric");
             let more = if keys.len() > 1 { ", ..." } else { "" };
+            let first = in_words(first);
             out += &wrap(&format!("{count} in {owner} only, so not compared: {first}{more}"), "", "  ");
         }
     }

@@ -167,11 +167,43 @@ fn figures(rows: &[&ReproducedRow], sweep: Option<&str>) -> String {
     }
 }
 
+/// What the simulated figures of a table stand beside.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Expected {
+    /// Figures that were published.
+    Published,
+    /// Bounds of our own.
+    Wanted,
+    /// Both: of a figure that nobody published its bound, in brackets.
+    Both,
+}
+
+impl Expected {
+    fn of(rows: &[&ReproducedRow]) -> Expected {
+        let published = rows.iter().any(|row| row.published.is_some());
+        let wanted = rows.iter().any(|row| row.published.is_none() && row.wanted.is_some());
+        match (published, wanted) {
+            (_, false) => Expected::Published,
+            (false, true) => Expected::Wanted,
+            (true, true) => Expected::Both,
+        }
+    }
+
+    fn heading(self) -> &'static str {
+        match self {
+            Expected::Published => "published",
+            Expected::Wanted => "wanted",
+            Expected::Both => "published\n(wanted)",
+        }
+    }
+}
+
 fn figures_within(rows: &[&ReproducedRow], sweep: Option<&str>, what_columns: u16) -> Table {
     use Align::{Left, Right};
+    let expected = Expected::of(rows);
     let mut table = Table::new(&[
         ("", Left),
-        ("published", Right),
+        (expected.heading(), Right),
         ("simulated", Right),
         ("ratio", Right),
         ("seeds", Right),
@@ -182,6 +214,7 @@ fn figures_within(rows: &[&ReproducedRow], sweep: Option<&str>, what_columns: u1
     for row in rows {
         let published = match (row.published, &row.wanted) {
             (Some(published), _) => with_unit(published, row.unit),
+            (None, Some(wanted)) if expected == Expected::Wanted => wanted.clone(),
             (None, Some(wanted)) => format!("({wanted})"),
             (None, None) => "-".to_owned(),
         };

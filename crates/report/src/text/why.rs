@@ -47,7 +47,10 @@ fn head(result: &WhyResult) -> String {
         told if told == result.wakeups => "all of them explained".to_owned(),
         told => format!("{told} of them explained"),
     };
-    out += &labelled("wakeups", &format!("{}, {told}", result.wakeups));
+    // Where others are meant, too, they are as a rule among the worst.
+    let is_no_wakeup = |one: &Explanation| matches!(one.due, Due::Preempted { .. } | Due::Throttled { .. });
+    let what = if result.explanations.iter().any(is_no_wakeup) { "waits" } else { "wakeups" };
+    out += &labelled(what, &format!("{}, {told}", result.wakeups));
     if let Some(command) = &result.command {
         out += &labelled("command", command);
     }
@@ -310,6 +313,7 @@ pub(crate) fn of_due(due: &Due) -> String {
         Due::Mutex { mutex } => format!("it began to wait for mutex {mutex}"),
         Due::Handler { handler } => why_recorded::interrupted(handler.as_ref()),
         Due::Preempted { by } => format!("{} came in its place", who(by)),
+        Due::Throttled { budget } => format!("it was throttled ({})", used_up(budget)),
         Due::Start { parent } => format!("{} set about making it", who(parent)),
         Due::Unknown {} => "its wakeup".to_owned(),
     }
@@ -362,19 +366,8 @@ pub(crate) fn cause(cause: &Cause) -> String {
             format!("{}{behind}", links.join(", which wants "))
         }
         Cause::Throttled { budget, until } => {
-            let budget = match budget {
-                Budget::RealTime {} => "the real-time tasks of the CPU have used up their time".to_owned(),
-                Budget::Deadline {} => "it has used up its run time".to_owned(),
-                Budget::RtGroup { group } => {
-                    format!(
-                        "the real-time tasks of group {group} have used up their cpu.rt_runtime_us on the CPU"
-                    )
-                }
-                Budget::Group { group: Some(group) } => format!("group {group} has used up its cpu.max"),
-                Budget::Group { group: None } => "its group has used up its cpu.max".to_owned(),
-            };
             let until = until.map_or(String::new(), |until| format!(", until {}", moment(until.0)));
-            format!("throttled: {budget}{until}")
+            format!("throttled: {}{until}", used_up(budget))
         }
         Cause::IdleExit {} => "the CPU wakes up from idle".to_owned(),
         Cause::Idle {} => "the CPU idles; nobody has asked it yet".to_owned(),
@@ -386,6 +379,18 @@ pub(crate) fn cause(cause: &Cause) -> String {
         Cause::Sibling { cpu, task } => format!("{} runs on CPU {cpu}, of the same core", who(task)),
         Cause::Handler { handler } => why_recorded::handler(handler),
         Cause::NotRecorded {} => "not recorded".to_owned(),
+    }
+}
+
+fn used_up(budget: &Budget) -> String {
+    match budget {
+        Budget::RealTime {} => "the real-time tasks of the CPU have used up their time".to_owned(),
+        Budget::Deadline {} => "it has used up its run time".to_owned(),
+        Budget::RtGroup { group } => {
+            format!("the real-time tasks of group {group} have used up their cpu.rt_runtime_us on the CPU")
+        }
+        Budget::Group { group: Some(group) } => format!("group {group} has used up its cpu.max"),
+        Budget::Group { group: None } => "its group has used up its cpu.max".to_owned(),
     }
 }
 

@@ -51,6 +51,11 @@ impl Begun {
         Begun { wakeup, handed: None, at: cpu, by: cpu, is_queued: false, moves: None }
     }
 
+    /// One that waits in the queue of a CPU, which has gone on with somebody else.
+    pub fn waiting(wakeup: Wakeup) -> Begun {
+        Begun { is_queued: true, ..Begun::on(wakeup.queue, wakeup) }
+    }
+
     fn go(&mut self, to: Nanos, along: Along) {
         push(&mut self.wakeup.ways, self.wakeup.due_at, Way { to, along });
     }

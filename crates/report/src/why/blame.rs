@@ -169,16 +169,16 @@ mod tests {
     fn each_column_adds_up() {
         let mut blamed = Blamed::default();
         let why = example::why();
-        for _ in 0..50 {
+        for _ in 0..100 {
             why.explanations.iter().for_each(|one| blamed.add(one));
         }
         let all = blamed.finish();
         let [blame] = &all[..] else { panic!("one victim: {all:?}") };
-        assert_eq!(blame.wakeups, 400);
+        assert_eq!(blame.wakeups, 900);
         let sum = |of: fn(&BlameRow) -> Nanos| blame.rows.iter().map(|row| of(row).0).sum::<u64>();
         let each = why.explanations[0].latency.0;
-        assert_eq!((sum(|row| row.all), blame.total.0), (400 * each, 400 * each));
+        assert_eq!((sum(|row| row.all), blame.total.0), (900 * each, 900 * each));
         assert_eq!((sum(|row| row.p99), blame.p99.0), (each, each));
-        assert_eq!(sum(|row| row.tail), 4 * each, "four are above 396 of 400");
+        assert_eq!(sum(|row| row.tail), 9 * each, "nine are above 891 of 900");
     }
 }

@@ -70,7 +70,7 @@ impl Course {
     }
 
     /// Why a task may not run on a CPU, because of a budget that it shares with others there, and until when.
-    pub fn throttled(&self, time: Nanos, cpu: CpuId, pid: Pid, prio: Prio) -> Option<Stopped> {
+    fn throttled(&self, time: Nanos, cpu: CpuId, pid: Pid, prio: Prio) -> Option<Stopped> {
         let concerns = |budget: LogBudget| match budget {
             LogBudget::RealTime {} => (0..100).contains(&prio.0),
             LogBudget::RtGroup { group } => (0..100).contains(&prio.0) && self.is_in_group(pid, group),
@@ -85,6 +85,12 @@ impl Course {
         };
         let all = self.throttles.iter().filter(|throttle| throttle.cpu == cpu && concerns(throttle.budget));
         all.filter_map(stopped).next()
+    }
+
+    /// The same of its own budget, too.
+    pub fn stopped(&self, time: Nanos, cpu: CpuId, pid: Pid, prio: Prio) -> Option<Stopped> {
+        let own = self.tasks.get(&pid).and_then(|task| task.throttled_until(time));
+        own.or_else(|| self.throttled(time, cpu, pid, prio))
     }
 
     /// When budgets of a CPU, or the task's own, begin or end to keep tasks away, in this stretch.

@@ -136,9 +136,7 @@ impl Cut<'_> {
     }
 
     fn throttled(&self, time: Nanos, cpu: CpuId) -> Option<Cause> {
-        let own = self.course.tasks.get(&self.wakeup.pid).and_then(|task| task.throttled_until(time));
-        let shared = || self.course.throttled(time, cpu, self.wakeup.pid, self.prio(time));
-        let Stopped { budget, until } = own.or_else(shared)?;
+        let Stopped { budget, until } = self.course.stopped(time, cpu, self.wakeup.pid, self.prio(time))?;
         Some(Cause::Throttled { budget, until })
     }
 

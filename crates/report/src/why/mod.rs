@@ -27,17 +27,33 @@ use schema::why::{Cause, Due, Explanation, WhyStretch, Woken};
 use schema::{Log, Nanos, Pid};
 use wakeup::{Wakeup, Wants};
 
-/// The wakeups of a log.
+/// Which waits are meant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Waits {
+    /// Those that begin with a wakeup.
+    #[default]
+    Wakeups,
+    /// Those of tasks that wanted to go on, too: preempted, or throttled.
+    Runnable,
+}
+
+/// The wakeups of a log, or all waits.
 #[derive(Debug)]
 pub struct Wakeups {
     course: Course,
 }
 
 impl Wakeups {
-    /// Of the tasks that are `meant`, by pid and command name at that time.
+    /// The wakeups of the tasks that are `meant`, by pid and command name at that time.
     #[must_use]
     pub fn of(log: &Log, meant: impl Fn(Pid, &str) -> bool) -> Wakeups {
-        Wakeups { course: reader::read(log, &meant) }
+        Wakeups::of_waits(log, Waits::Wakeups, meant)
+    }
+
+    /// Such waits of theirs.
+    #[must_use]
+    pub fn of_waits(log: &Log, waits: Waits, meant: impl Fn(Pid, &str) -> bool) -> Wakeups {
+        Wakeups { course: reader::read(log, waits, &meant) }
     }
 
     /// How many there are, each of which has come to its first instruction.
@@ -79,18 +95,26 @@ impl Wakeups {
         self.course.wakeups[number].due_at
     }
 
-    /// Which wakeup of its task it is, from 0 on.
+    /// Which wakeup of its task it is, or comes before it, from 0 on.
     #[must_use]
     pub fn nth_of_its_task(&self, number: usize) -> usize {
         let pid = self.course.wakeups[number].pid;
-        self.course.wakeups[..number].iter().filter(|wakeup| wakeup.pid == pid).count()
+        self.course.wakeups[..number].iter().filter(|wakeup| wakeup.is_wakeup_of(pid)).count()
     }
 
     /// The number of the nth wakeup of a task.
     #[must_use]
     pub fn nth_of(&self, pid: Pid, nth: usize) -> Option<usize> {
         let all = self.course.wakeups.iter().enumerate();
-        all.filter(|(_, wakeup)| wakeup.pid == pid).nth(nth).map(|(number, _)| number)
+        all.filter(|(_, wakeup)| wakeup.is_wakeup_of(pid)).nth(nth).map(|(number, _)| number)
+    }
+
+    /// How long a task waits at most from one time to another.
+    #[must_use]
+    pub fn longest_between(&self, pid: Pid, from: Nanos, to: Nanos) -> Nanos {
+        let own = self.course.wakeups.iter().filter(|wakeup| wakeup.pid == pid);
+        let inside = |wakeup: &Wakeup| wakeup.first.min(to).0.saturating_sub(wakeup.due_at.max(from).0);
+        Nanos(own.map(inside).max().unwrap_or(0))
     }
 
     /// The longest latency of those that are due at a time or later.
@@ -127,6 +151,12 @@ impl Wakeups {
             Wants::Task(by) => Due::Task { by: who(by) },
             Wants::Mutex(mutex) => Due::Mutex { mutex: course.mutex_name(mutex) },
             Wants::Start(parent) => Due::Start { parent: who(parent) },
+            Wants::Preempted(by) => {
+                match course.stopped(wakeup.due_at, wakeup.queue, wakeup.pid, wakeup.prio) {
+                    Some(stopped) => Due::Throttled { budget: stopped.budget },
+                    None => Due::Preempted { by: who(by) },
+                }
+            }
             Wants::Nothing => Due::Unknown {},
         };
         let refill = wakeup.refill.map(|refill| {

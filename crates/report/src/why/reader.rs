@@ -1,5 +1,6 @@
 //! Reads a log once, record by record, and finds its wakeups.
 
+use super::Waits;
 use super::begun::{Begun, Ways};
 use super::course::Course;
 use super::cpus::Served;
@@ -19,14 +20,16 @@ struct Reader<'l, Meant> {
     waking: Vec<Option<Pid>>,
     /// Whom each CPU is moving.
     moving: Vec<Option<Pid>>,
+    waits: Waits,
     meant: &'l Meant,
 }
 
-/// A log, with the wakeups of the tasks that are `meant`.
-pub(super) fn read(log: &Log, meant: &impl Fn(Pid, &str) -> bool) -> Course {
+/// A log, with such waits of the tasks that are `meant`.
+pub(super) fn read(log: &Log, waits: Waits, meant: &impl Fn(Pid, &str) -> bool) -> Course {
     let none = vec![None; log.head.machine.cpus as usize];
     let course = Course::new(log);
-    let mut reader = Reader { course, begun: BTreeMap::new(), waking: none.clone(), moving: none, meant };
+    let mut reader =
+        Reader { course, begun: BTreeMap::new(), waking: none.clone(), moving: none, waits, meant };
     log.records.iter().for_each(|record| reader.see(record));
     let mut course = reader.course;
     course.is_read();
@@ -114,6 +117,8 @@ impl<Meant: Fn(Pid, &str) -> bool> Reader<'_, Meant> {
             self.task(prev.pid).leaves(now, state, cpu);
             if let Some(begun) = self.begun.get_mut(&prev.pid) {
                 begun.leaves(now, cpu);
+            } else if matches!(self.task(prev.pid).place(), Place::Waits(_)) {
+                self.has_to_wait(record, prev, next.pid);
             }
         }
         if next.pid != Pid::IDLE {
@@ -226,6 +231,31 @@ impl<Meant: Fn(Pid, &str) -> bool> Reader<'_, Meant> {
             refill: None,
         };
         self.begun.insert(pid, Begun::on(cpu, wakeup));
+    }
+
+    /// A task that wants to go on leaves its CPU.
+    fn has_to_wait(&mut self, record: &LogRecord, prev: &LogTaskRef, next: Pid) {
+        let (now, cpu, pid) = (record.time, record.cpu, prev.pid);
+        if self.waits == Waits::Wakeups || !(self.meant)(pid, self.task(pid).comm_at(now)) {
+            return;
+        }
+        let wakeup = Wakeup {
+            pid,
+            prio: prev.prio,
+            due: Wants::Preempted(next),
+            due_at: now,
+            waking: now,
+            waker: cpu,
+            by: None,
+            queued: now,
+            queue: cpu,
+            first: now,
+            cpu,
+            ways: Vec::new(),
+            decisions: Vec::new(),
+            refill: None,
+        };
+        self.begun.insert(pid, Begun::waiting(wakeup));
     }
 
     /// It is in a queue.

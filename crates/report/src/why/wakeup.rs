@@ -23,6 +23,13 @@ pub(super) struct Wakeup {
     pub refill: Option<Refill>,
 }
 
+impl Wakeup {
+    /// Whether it is one of this task, and no wait of a task that wanted to go on.
+    pub fn is_wakeup_of(&self, pid: Pid) -> bool {
+        self.pid == pid && !matches!(self.due, Wants::Preempted(_))
+    }
+}
+
 /// A decision about it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Decided {
@@ -45,6 +52,8 @@ pub(super) enum Wants {
     Task(Pid),
     Mutex(u32),
     Start(Pid),
+    /// Nothing: it wanted to go on, and another task, or none, came in its place.
+    Preempted(Pid),
     /// Nothing tells.
     Nothing,
 }

@@ -5,8 +5,8 @@ use super::voice::Voice;
 use super::window::StretchOptions;
 use clap::ValueEnum;
 use lab::{
-    Change, Experiment, KernelConfig, NamedMachine, Reading, StoredResult, TaskOptions, groups, load_text,
-    machine, machine_file, task_options,
+    Change, Experiment, KernelConfig, NamedKernel, NamedMachine, Reading, StoredResult, TaskOptions, groups,
+    load_text, machine, machine_file, task_options,
 };
 use machine::Window;
 use report::text::Rows;
@@ -356,13 +356,22 @@ impl Common {
     }
 }
 
-/// Says, before the runs begin, of which kernels another one runs in their place.
+/// Says, before the runs begin, of which kernels another one runs in their place. What that changes is a note
+/// of the result.
 pub fn say_what_runs<'k>(kernels: impl IntoIterator<Item = &'k KernelConfig>, voice: Voice) {
     let mut said = BTreeSet::new();
     for kernel in kernels.into_iter().map(KernelConfig::named).filter(|kernel| !kernel.is_exact()) {
-        if let Some(note) = kernel.note().filter(|note| said.insert(note.clone())) {
-            voice.note(&note);
+        if let Some(headline) = kernel.headline().filter(|headline| said.insert(headline.clone())) {
+            voice.note(&format!("{headline}; what differs stands below the result"));
         }
+    }
+}
+
+/// The same with what that changes, where the result has no such note.
+pub fn say_what_differs(kernel: &KernelConfig, voice: Voice) {
+    let other = Some(kernel.named()).filter(|kernel| !kernel.is_exact());
+    if let Some(note) = other.and_then(NamedKernel::note) {
+        voice.note(&note);
     }
 }
 

@@ -26,7 +26,7 @@ pub fn text(error: &Error) -> String {
     {
         let mut drawn = String::new();
         if handler().render_report(&mut drawn, &InFile::new(error, &excerpt)).is_ok() {
-            text = drawn;
+            text = drawn.trim_start().to_owned();
         }
     }
     text
@@ -43,7 +43,9 @@ fn handler() -> GraphicalReportHandler {
     // As no-color.org has it, an empty NO_COLOR says nothing.
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let coloured = io::stderr().is_terminal() && !no_color;
-    let theme = if coloured { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+    let mut theme = if coloured { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+    // They begin as all errors do.
+    theme.characters.error = "error:".to_owned();
     GraphicalReportHandler::new_themed(theme)
         .with_width(columns::of_stderr().unwrap_or(WIDTH))
         .with_links(false)

@@ -1,6 +1,6 @@
 //! `schedlab search`: the worst case on purpose.
 
-use super::common::{Common, Format, Meant, say_what_runs};
+use super::common::{Common, Format, Meant, say_what_differs};
 use super::goal::goal;
 use super::output::{Failure, Stream, command_line, print, write};
 use super::progress::Progress;
@@ -55,7 +55,7 @@ enum Method {
 
 pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> {
     let Meant { text, reading, mut experiment, files, .. } = args.common.meaning(&[], typed)?;
-    say_what_runs([&experiment.kernel], voice);
+    say_what_differs(&experiment.kernel, voice);
     let signals = Taken::once().map_err(Failure::Output)?;
     experiment.stop = Some(signals.flag());
     let request = SearchRequest {

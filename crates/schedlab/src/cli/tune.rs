@@ -1,6 +1,6 @@
 //! `schedlab tune`: which settings serve a load best.
 
-use super::common::{Common, Format, Meant, say_what_runs};
+use super::common::{Common, Format, Meant, say_what_differs};
 use super::goal::goal;
 use super::output::{Failure, Stream, command_line, print};
 use super::progress::Progress;
@@ -57,7 +57,7 @@ pub struct Args {
 
 pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> {
     let Meant { text, reading, mut experiment, .. } = args.common.meaning(&[], typed)?;
-    say_what_runs([&experiment.kernel], voice);
+    say_what_differs(&experiment.kernel, voice);
     let knobs = args.over.as_ref().map(|path| KnobsFile::parse(path, &lab::file_text(path, &Disk)?));
     let knobs = knobs.transpose()?;
     let folder = args.folder.as_deref().map(SweepFolder::open).transpose()?;

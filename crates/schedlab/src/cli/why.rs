@@ -8,6 +8,7 @@ use super::typed::Typed;
 use super::voice::Voice;
 use lab::{AskedRecording, Experiment, Explained, Question, RecordedQuestion, STANDARD_STREAM};
 use report::page::Page;
+use report::why::Waits;
 use schedlab::Error;
 use schedlab::files::Disk;
 use scheduler::Nanos;
@@ -47,7 +48,7 @@ pub struct Args {
     /// Of a recording it is tried in its replay, against the wakeup that is most like the recorded one.
     #[arg(long, value_name = "N")]
     tries: Option<u32>,
-    /// Of a recording also explain waits that began when the task was preempted.
+    /// Also explain waits that began when a task was preempted, or throttled.
     #[arg(long)]
     preempted: bool,
     /// Explain the replay of a recording, not the recording itself.
@@ -72,15 +73,13 @@ pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> 
     } else if args.replay {
         return Err(Error::NoRecording("--replay").into());
     }
-    if args.preempted {
-        return Err(Error::NoRecording("--preempted").into());
-    }
     // Of a result that is run again, it says whose wakeups.
     let meant = args.common.meaning(&[], &typed.without("--task").without("--replay"))?;
     say_what_runs([&meant.experiment.kernel], voice);
     let experiment = Experiment { tasks: args.common.tasks().to_vec(), ..meant.experiment };
     let question = Question {
         worst: args.worst as usize,
+        waits: if args.preempted { Waits::Runnable } else { Waits::Wakeups },
         at: args.at,
         tries: args.tries.map(|tries| tries as usize),
         blame: args.blame || args.plot.is_some(),

@@ -102,6 +102,16 @@ fn real_time_tasks_that_were_throttled_are_so_in_the_replay_and_in_the_replay_of
     assert_eq!(of_throttling(&[&new, "--kernel", "6.1"]), [""; 0], "it throttles anyway");
     let asked = [&new, "--kernel", "6.18.y", "--set", "rt_throttle=off"];
     assert_eq!((rule(&asked).as_str(), of_throttling(&asked)), ("off", vec![]), "the user says it");
+    let grouped = "throttles groups\ngroup audio cpu.rt_runtime_us:100000\nkernel Linux vm 6.18.44 x86_64";
+    let grouped = workload("grouped.workload", grouped);
+    for kernel in ["6.18.y", "7.0", "6.1", "2.6.31"] {
+        assert_eq!(rule(&[&grouped, "--kernel", kernel]), "groups", "{kernel}");
+    }
+    assert_eq!(rule(&[&grouped, "--kernel", "2.6.24"]), "root", "it has none yet");
+    let [note] = &of_throttling(&[&grouped, "--kernel", "6.18.y"])[..] else { panic!("a note") };
+    assert!(note.starts_with("rt_throttle=groups, as the recording shows: "), "{note}");
+    assert!(note.ends_with("the setting rt_throttle=off brings the profile's rule"), "{note}");
+    assert_eq!(rule(&[&grouped, "--kernel", "6.18.y", "--set", "rt_group_sched=0"]), "root");
     let trace = Path::new(env!("CARGO_TARGET_TMPDIR")).join("throttles.dat");
     let trace = trace.to_str().expect("UTF-8");
     run(&[&new, "--kernel", "6.18.y", "--trace", trace]);

@@ -3,7 +3,8 @@
 use crate::fair;
 use crate::platform::Platform;
 use crate::registry::{
-    DlServer, DlServerStop, FloorOrder, ForkPath, LoadTracking, NextDef, OverloadRule, PreemptModel, PushFail,
+    DlServer, DlServerStop, FloorOrder, ForkPath, LoadTracking, NextDef, OverloadRule, PreemptModel,
+    PushFail, ThrottledCount,
 };
 use crate::{Nanos, Scheduler};
 use alloc::vec::Vec;
@@ -28,6 +29,10 @@ pub struct Past {
     /// `floor_order=without_task`, or `one_step` where a child is placed early: a new task takes its distance
     /// to the floor of its queue before that floor moves.
     pub(super) floor_passed_newcomers: bool,
+    /// `throttled_count=left_out`, and `counted`: with RT_GROUP_SCHED `nr_running` keeps what it contains of
+    /// real-time tasks until their queue changes next.
+    pub(super) throttled_left_out: bool,
+    pub(super) throttled_counted: bool,
     /// `load_tracking=weights`: a task that was queued then joins its queue's averages when it next runs.
     pub(super) untracked: bool,
     /// `preempt_model=lazy`: a request may still be a lazy one.
@@ -68,6 +73,8 @@ impl Past {
             FloorOrder::OneStep => rules.fork_path.get() == ForkPath::Early,
             FloorOrder::WithTask => false,
         };
+        self.throttled_left_out |= rules.throttled_count.get() == ThrottledCount::LeftOut;
+        self.throttled_counted |= rules.throttled_count.get() == ThrottledCount::Counted;
         self.untracked |= rules.load_tracking.get() == LoadTracking::Weights;
         self.lazy |= rules.preempt_model.get() == PreemptModel::Lazy;
         let has_server = rules.dl_server.get() != DlServer::Off;

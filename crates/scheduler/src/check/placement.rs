@@ -48,7 +48,7 @@ pub(super) fn runs_what_is_queued<P: Platform>(
 /// awake. (Before, somebody may be about to move a task whose affinity has just changed.)
 pub(super) fn runnable_is_queued<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     let k = moment.k;
-    let left_out = |q: &Queue<'_>| q.rq.rt.nr_queued() - rt_counted(k, q);
+    let left_out = |q: &Queue<'_>| q.rq.rt.nr_queued() - rt_counted(moment, q);
     let queued: u32 = moment.queues().map(|q| q.rq.nr_running + left_out(&q)).sum();
     let mut runnable = 0;
     for p in moment.tasks() {

@@ -47,11 +47,27 @@ pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found
             format!("CPU {}: no pick from the root would find {p:?}, which competes", rq.cpu)
         });
     }
-    let counted = queue.published.rt_counted.get();
-    let most = rq.rt.nr_queued();
-    found.expect("deadline-groups B9", counted <= most, || {
-        format!("CPU {}: {most} real-time tasks are queued, nr_running contains {counted}", rq.cpu)
+    let (published, right) = (queue.published.rt_counted.get(), counted(moment, queue));
+    found.expect("deadline-groups B9", published == right, || {
+        format!("CPU {}: nr_running is to contain {right} real-time tasks, it contains {published}", rq.cpu)
     });
+}
+
+/// How many real-time tasks `nr_running` is to contain: those that compete in the root, which are none while
+/// that has used up its time; or all, in the kernels in which `nr_running` knows of no throttling. After a
+/// change from one rule to the other either may still be so.
+pub(super) fn counted<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>) -> u32 {
+    let (k, rq) = (moment.k, &*queue.rq);
+    let boosted = |p: TaskId| k.task(p).prio.get() != k.task(p).normal_prio.get();
+    let competing = || competing(k, rq, GroupId::ROOT);
+    let stopped = rq.rt.is_throttled_in(GroupId::ROOT) && !competing().any(boosted);
+    let left_out = if stopped { 0 } else { competing().count() };
+    let by_rules = [
+        moment.past.throttled_left_out.then_some(left_out),
+        moment.past.throttled_counted.then(|| rq.rt.queued(&k.tasks).count()),
+    ];
+    let all = || by_rules.iter().flatten().map(|count| *count as u32);
+    all().find(|count| *count == queue.published.rt_counted.get()).or(all().next()).unwrap_or_default()
 }
 
 /// The entity of the group in whose queue an entry is.

@@ -4,7 +4,7 @@ use super::{Findings, Moment, Queue, rt_groups};
 use crate::Class;
 use crate::platform::Platform;
 use crate::rt::is_hidden;
-use crate::{GroupId, Prio, Scheduler, TaskId};
+use crate::{GroupId, Prio, TaskId};
 use alloc::format;
 
 pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
@@ -39,7 +39,7 @@ fn counts_equal_contents<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>,
     found.expect("rt-class P4", !left_out || rq.rt.is_throttled(), || {
         format!("CPU {}: real-time tasks are left out of nr_running, and not throttled", rq.cpu)
     });
-    let (rt, fair) = (rt_counted(k, queue), rq.fair.h_nr_running);
+    let (rt, fair) = (rt_counted(moment, queue), rq.fair.h_nr_running);
     found.expect("rt-class P4", rq.nr_running == stop + dl + rt + fair, || {
         let counted = rq.nr_running;
         format!(
@@ -54,12 +54,11 @@ fn counts_equal_contents<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>,
 }
 
 /// How many real-time tasks `nr_running` contains.
-pub(super) fn rt_counted<P: Platform>(k: &Scheduler<P>, queue: &Queue<'_>) -> u32 {
-    let (rt, published) = (&queue.rq.rt, queue.published);
-    match k.rt_bandwidth.has_groups() {
-        true => published.rt_counted.get(),
-        false if published.rt_left_out.get() => 0,
-        false => rt.nr_queued(),
+pub(super) fn rt_counted<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>) -> u32 {
+    match moment.k.rt_bandwidth.has_groups() {
+        true => rt_groups::counted(moment, queue),
+        false if queue.published.rt_left_out.get() => 0,
+        false => queue.rq.rt.nr_queued(),
     }
 }
 

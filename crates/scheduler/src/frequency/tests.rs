@@ -102,6 +102,30 @@ fn clamps_bound_the_frequency() {
     assert_eq!(runs_at(10, Some(600), None, &["uclamp=off"]), 0);
 }
 
+/// B11: a queue's clamps are those of all its runnable tasks: who only waits, here behind a real-time task
+/// that asks for nothing itself, raises the frequency, too.
+#[test]
+fn the_clamps_of_who_waits_count() {
+    let runs_at = |waiting: &[ClampRequest], settings: &[&str]| {
+        let lab = lab(settings);
+        let runs = lab.spawn_allowed(fifo(1), 0, cpus(&[0]));
+        lab.run(sched_setattr_clamps(lab.cpu(0), runs, ClampRequest { min: Some(0), max: None }));
+        for request in waiting {
+            let waits = lab.spawn_allowed(Policy::Normal, 0, cpus(&[0]));
+            lab.run(sched_setattr_clamps(lab.cpu(0), waits, *request));
+            uses(&lab, waits, 10, 1);
+        }
+        uses(&lab, runs, 10, 3);
+        assert_eq!(lab.running(0), runs);
+        levels(&lab)[0]
+    };
+    let (none, raised) = (ClampRequest::default(), ClampRequest { min: Some(600), max: None });
+    assert_eq!((runs_at(&[], &[]), runs_at(&[none], &[])), (0, 0));
+    assert_eq!(runs_at(&[raised], &[]), 2, "600 of 1024 are 1171 MHz");
+    assert_eq!(runs_at(&[none, raised, none], &[]), 2);
+    assert_eq!(runs_at(&[raised], &["sched_util_clamp_min=200"]), 0, "200 are 390 MHz");
+}
+
 /// C3: at half the frequency a hog counts as using half as fast, and a deadline task is charged half.
 #[test]
 fn what_counts_goes_as_fast_as_the_cpu() {

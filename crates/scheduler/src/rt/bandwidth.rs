@@ -34,6 +34,8 @@ pub struct RtThrottleCounts {
     pub throttled_time: Nanos,
     /// What its tasks, and those of the groups below it, have used on all CPUs.
     pub usage: Nanos,
+    /// How much of their shares CPUs have taken from each other (RT_RUNTIME_SHARE).
+    pub borrowed: Nanos,
 }
 
 /// The shares of all CPUs, of the root or of a group, and the timer, which is one for all root domains.
@@ -41,7 +43,7 @@ pub struct RtThrottleCounts {
 pub struct Bandwidth {
     pub(super) cpus: Box<[Share]>,
     /// That of a group; `None` of the root, for which the tunables say it.
-    pub(super) limit: Option<RtLimit>,
+    limit: Cell<Option<RtLimit>>,
     /// sched_rt_runtime_us for which the shares of the root were set; writing the tunable resets them all.
     pub(super) runtime_us: Cell<i64>,
     /// When the timer expires next, if it is started.
@@ -69,7 +71,7 @@ impl Bandwidth {
     pub(crate) fn new(cpus: usize, config: &Config) -> Bandwidth {
         Bandwidth {
             cpus: (0..cpus).map(|_| Share::default()).collect(),
-            limit: None,
+            limit: Cell::new(None),
             // No legal value: the first look sets the shares.
             runtime_us: Cell::new(i64::MIN),
             expires: Cell::new(None),
@@ -83,7 +85,7 @@ impl Bandwidth {
         let share = |_| Share { runtime: Cell::new(limit.runtime.unwrap_or_default()), ..Share::default() };
         Bandwidth {
             cpus: (0..cpus).map(share).collect(),
-            limit: Some(limit),
+            limit: Cell::new(Some(limit)),
             runtime_us: Cell::default(),
             expires: Cell::new(None),
             has_groups: true,
@@ -100,7 +102,18 @@ impl Bandwidth {
 
     /// That of a group; `None` of the root, for which the tunables say it.
     pub fn limit(&self) -> Option<RtLimit> {
-        self.limit
+        self.limit.get()
+    }
+
+    /// cpu.rt_runtime_us of a group is written: every CPU has that now, whatever it has borrowed or lent. Who
+    /// is throttled goes on with its next period.
+    ///
+    /// The caller has made sure that the kernel takes it: above zero, and no more than the group above has
+    /// (deadline-groups B9).
+    pub fn set_runtime(&self, runtime: Option<Nanos>) {
+        let Some(limit) = self.limit.get() else { return };
+        self.limit.set(Some(RtLimit { runtime, ..limit }));
+        self.cpus.iter().for_each(|share| share.runtime.set(runtime.unwrap_or_default()));
     }
 
     /// RT time of `cpu` that the timer has not yet given back.
@@ -120,10 +133,11 @@ impl Bandwidth {
         stopped.for_each(|since| counts.throttled_time += now.saturating_sub(since));
         counts
     }
+
     /// How often a share is given.
     #[inline]
     pub(super) fn period<P: Platform>(&self, me: ThisCpu<'_, P>) -> Nanos {
-        self.limit.unwrap_or_else(|| RtLimit::of_root(&me.k.config.tunables)).period
+        self.limit.get().unwrap_or_else(|| RtLimit::of_root(&me.k.config.tunables)).period
     }
 
     /// RT_RUNTIME_SHARE: `cpu` takes from every other CPU of the root domain, of which there are n, 1/n of
@@ -141,6 +155,8 @@ impl Bandwidth {
             let part = Nanos(unused.0 / u64::from(span.weight())).min(period.saturating_sub(own.get()));
             share.runtime.set(share.runtime.get() - part);
             own.set(own.get() + part);
+            let counts = self.counts.get();
+            self.counts.set(RtThrottleCounts { borrowed: counts.borrowed + part, ..counts });
             if own.get() >= period {
                 break;
             }

@@ -42,7 +42,7 @@ impl RtRq {
     }
 }
 
-/// For checkers.
+/// For checkers and reports.
 impl RtRq {
     /// What is queued in a group, or in the root: tasks, and the entities of groups.
     pub(crate) fn entries<'a, P: Platform>(
@@ -56,6 +56,11 @@ impl RtRq {
     /// Tasks that compete in a group, or in the root.
     pub fn nr_running_in(&self, group: GroupId) -> u32 {
         self.level(group).nr_running
+    }
+
+    /// Whether a group, or the root, has used up its time (rt_throttled), boosted or not.
+    pub fn is_throttled_in(&self, group: GroupId) -> bool {
+        self.level(group).throttled
     }
 
     /// Whether a group has used up its time, and who is boosted in it does not keep it running.

@@ -46,7 +46,7 @@ fn enabled<P: Platform>(k: &Scheduler<P>) -> bool {
 /// Whether a group, or the root, has a limit.
 #[inline]
 fn is_limited<P: Platform>(me: ThisCpu<'_, P>, of: &Bandwidth) -> bool {
-    enabled(me.k) && of.limit.is_none_or(|limit| limit.runtime.is_some())
+    enabled(me.k) && of.limit().is_none_or(|limit| limit.runtime.is_some())
 }
 
 /// Whether a task may become one of this class.
@@ -58,7 +58,7 @@ pub(crate) fn admits<P: Platform>(k: &Scheduler<P>, task: &Task, policy: Policy)
     if group == GroupId::ROOT || !matches!(policy, Policy::Fifo(_) | Policy::Rr(_)) || !enabled(k) {
         return Ok(());
     }
-    let limit = k.groups.get(group).rt.as_ref().and_then(|of| of.limit);
+    let limit = k.groups.get(group).rt.as_ref().and_then(Bandwidth::limit);
     let has_none = limit.is_some_and(|limit| limit.runtime == Some(Nanos::ZERO));
     if has_none { Err(NotAdmitted::NoRtRuntime) } else { Ok(()) }
 }
@@ -129,7 +129,7 @@ fn count_usage<P: Platform>(me: ThisCpu<'_, P>, group: GroupId, delta: Nanos) {
 fn account_in<P: Platform>(rq: &mut RqGuard<'_, P>, group: GroupId, delta: Nanos) {
     let me = rq.me;
     let of = bandwidth(me, group);
-    if of.limit.is_some_and(|limit| limit.runtime.is_none()) {
+    if of.limit().is_some_and(|limit| limit.runtime.is_none()) {
         return;
     }
     let share = &of.cpus[rq.cpu.index()];
@@ -157,7 +157,7 @@ fn overruns<P: Platform>(rq: &mut RqGuard<'_, P>, group: GroupId) {
     }
     of.do_balance_runtime(me, rq.cpu);
     if share.used.get() > share.runtime.get() {
-        if of.limit.is_some_and(|limit| limit.runtime == Some(Nanos::ZERO)) {
+        if of.limit().is_some_and(|limit| limit.runtime == Some(Nanos::ZERO)) {
             // Only who is boosted runs in such a group, and no timer would ever give it anything.
             share.used.set(Nanos::ZERO);
             return;

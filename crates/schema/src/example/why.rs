@@ -35,6 +35,7 @@ pub fn why() -> WhyResult {
         Due::Mutex { mutex: "m".into() },
         Due::Handler { handler: Some(handler(HandlerContext::Hardirq, "local_timer")) },
         Due::Preempted { by: task(1_001, "hog", 120) },
+        Due::Throttled { budget: Budget::RealTime {} },
         Due::Start { parent: task(1_001, "hog", 120) },
         Due::Unknown {},
     ];

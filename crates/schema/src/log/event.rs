@@ -239,7 +239,8 @@ pub enum LogEvent {
     /// A setting of the scheduler changes, or somebody outside changes a task.
     Setting {
         /// What changes, as `--set` takes it; of a task: `policy of PID: fifo:50`, `cpus of PID: 0-3`; of a
-        /// task group, by its place among them: `limit of group 1: 20000000 ns, burst 0 ns`.
+        /// task group, by its place among them: `limit of group 1: 20000000 ns, burst 0 ns`,
+        /// `real-time of group 1: 20000000 ns`.
         setting: Box<str>,
     },
 }

@@ -1,6 +1,6 @@
 //! One wakeup, from what should have brought it to the task's first instruction.
 
-use super::{Cause, Handler, Precedence, Remedies, WhyRecorded};
+use super::{Budget, Cause, Handler, Precedence, Remedies, WhyRecorded};
 use crate::{CpuId, LogInterrupt, Nanos, Pid, Prio};
 use serde::Serialize;
 
@@ -83,6 +83,11 @@ pub enum Due {
     Preempted {
         /// Which.
         by: WhyTask,
+    },
+    /// It was not to stop at all: when a budget of its was used up.
+    Throttled {
+        /// Which.
+        budget: Budget,
     },
     /// It is new: when its parent set about making it.
     Start {

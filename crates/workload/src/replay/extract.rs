@@ -11,7 +11,7 @@ use super::recording::{
     Begin, Brought, FairPolicy, Interrupt, RecordedTask, Recording, ReplayStep, TaskIndex, Waking,
 };
 use super::roles;
-use super::throttling;
+use super::throttling::Throttling;
 use super::ticks::{self, TickPhases};
 use super::timers;
 use super::track::{By, Draft, Ending, Sleep, Timer, Track};
@@ -103,7 +103,7 @@ impl Recording {
             command: told_command.or_else(|| roles::perfs_child(&tasks, &trace.strings)),
             idle_polls,
             rtmutex_spins,
-            throttles: throttling::shows(trace),
+            throttling: Throttling::in_trace(trace),
             paths,
             tasks: recorded,
             objects,

@@ -42,8 +42,8 @@
 //!   (`ticks`):
 //!   [`Recording::hz`], [`Recording::ticks_at`]. A replay under another rate has other slices; one with its
 //!   ticks elsewhere has two preemptions for one, because soft timers expire in the tick.
-//! - **Real-time throttling** shows in CPUs that idle beside a waiting real-time task (`throttling`):
-//!   [`Recording::throttles`].
+//! - **Real-time throttling** shows in CPUs that idle beside a waiting real-time task, and in limits of task
+//!   groups (`throttling`): [`Recording::throttling`].
 //!
 //! A recording can be written as a file that people change, and read back (`file`); single tasks can be
 //! changed without one (`overrides`). `roles` tells the recorded command from what else ran, `groups` in
@@ -131,6 +131,7 @@ pub use recording::{
 pub use roles::{RecordedCommand, Role, command_pids};
 pub use schema::RecordedLocks;
 pub use task_selector::TaskSelector;
+pub use throttling::Throttling;
 
 #[cfg(test)]
 mod tests;

@@ -9,6 +9,7 @@ use super::recording::{
     Begin, FairPolicy, Message, Placement, RecordedTask, Recording, ReplayStep, TaskIndex, ToldTask, Waking,
     is_stopper,
 };
+use super::throttling::Throttling;
 use crate::told::{self, can_be_taken};
 use machine::{Arrival, Objects, TaskStart, ToldMessage, ToldStep, WakePaths};
 use scheduler::{CpuMask, Nanos, Nice, Policy};
@@ -33,7 +34,7 @@ struct Reader<'a> {
     until: Option<Nanos>,
     hz: Option<u32>,
     rtmutex_spins: Option<bool>,
-    throttles: bool,
+    throttling: Throttling,
     ticks_at: Vec<Nanos>,
     paths: WakePaths,
     objects: Objects,
@@ -63,7 +64,7 @@ impl<'a> Reader<'a> {
             until: None,
             hz: None,
             rtmutex_spins: None,
-            throttles: false,
+            throttling: Throttling::noted(trace),
             ticks_at: Vec::new(),
             paths: WakePaths::default(),
             objects: Objects::default(),
@@ -137,8 +138,8 @@ impl<'a> Reader<'a> {
                 self.rtmutex_spins = Some(spin);
                 Some(())
             }
-            told::Told::Throttles => {
-                self.throttles = true;
+            told::Told::Throttles(throttling) => {
+                self.throttling = throttling;
                 Some(())
             }
             told::Told::Tick { cpu, at } => {
@@ -216,7 +217,7 @@ impl<'a> Reader<'a> {
             cpus: self.trace.cpus,
             span: self.until?,
             rtmutex_spins: self.rtmutex_spins,
-            throttles: self.throttles,
+            throttling: self.throttling,
             command: None,
             hz: self.hz,
             ticks_at: self.ticks_at,

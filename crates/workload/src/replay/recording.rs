@@ -2,6 +2,7 @@
 
 use super::counts::Counts;
 use super::groups::ReplayGroups;
+use super::throttling::Throttling;
 use machine::{Arrival, ChannelId, DeviceId, ForkKind, Objects, ToldStep, WakePaths};
 use scheduler::dl::DlParams;
 use scheduler::{CpuMask, MutexId, Nanos, Nice};
@@ -42,8 +43,8 @@ pub struct Recording {
     pub idle_polls: bool,
     /// Whether the first in line for a mutex with inheritance spins while the owner runs, if that shows.
     pub rtmutex_spins: Option<bool>,
-    /// CPUs idled although real-time tasks waited for them: the kernel throttled these.
-    pub throttles: bool,
+    /// How the recording kernel throttled real-time tasks, as far as that shows.
+    pub throttling: Throttling,
     /// How long the way from a wakeup to the woken task took on the recorded machine, as far as that shows.
     pub paths: WakePaths,
     /// Every task that an event names, in the order in which they appear; the idle task left out.

@@ -3,11 +3,54 @@
 //!
 //! It shows where a CPU idles although a real-time task waits for it. A kernel that does not throttle picks
 //! the task instead; the fair server gives the CPU to fair tasks, and to nobody where there are none. A limit
-//! of the task's own group (deadline-groups B9) looks the same.
+//! of the task's own group (deadline-groups B9) looks the same; where the recorder wrote such limits down,
+//! the kernel has them.
 
 use super::recording::FIRST_FAIR_PRIO;
 use std::collections::BTreeMap;
 use trace::{EventKind, Pid, Provenance, SchedSwitch, Trace};
+
+/// How a recording kernel throttled real-time tasks, as far as that shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Throttling {
+    /// Nothing shows.
+    #[default]
+    NotSeen,
+    /// CPUs idled although real-time tasks waited for them.
+    Seen,
+    /// Each task group has a limit of its own (RT_GROUP_SCHED).
+    Groups,
+}
+
+impl Throttling {
+    /// What a file and a trace say of it, if it shows.
+    pub(crate) fn word(self) -> Option<&'static str> {
+        match self {
+            Throttling::NotSeen => None,
+            Throttling::Seen => Some("real-time"),
+            Throttling::Groups => Some("groups"),
+        }
+    }
+
+    /// What that word says.
+    pub(crate) fn of_word(word: &str) -> Option<Throttling> {
+        [Throttling::Seen, Throttling::Groups].into_iter().find(|of| of.word() == Some(word))
+    }
+
+    /// What a recorder wrote down.
+    pub(super) fn noted(trace: &Trace) -> Throttling {
+        let has_limits = trace.host.cgroups.iter().any(|(_, cpu)| cpu.rt.is_some());
+        if has_limits { Throttling::Groups } else { Throttling::NotSeen }
+    }
+
+    /// What shows in a trace.
+    pub(super) fn in_trace(trace: &Trace) -> Throttling {
+        match Throttling::noted(trace) {
+            Throttling::NotSeen if shows(trace) => Throttling::Seen,
+            noted => noted,
+        }
+    }
+}
 
 /// Less may be what a switch takes, or clocks that differ between CPUs.
 const LONG_NS: u64 = 1_000_000;
@@ -22,7 +65,7 @@ struct Wait {
 
 /// See the module's head. Only what was preempted and goes on where it was, without a wakeup or a migration
 /// between, certainly waited there all the time.
-pub(super) fn shows(trace: &Trace) -> bool {
+fn shows(trace: &Trace) -> bool {
     let mut waits: BTreeMap<Pid, Wait> = BTreeMap::new();
     let mut idle_since: Vec<Option<u64>> = vec![None; trace.cpus as usize];
     let mut gaps = trace.meta.gaps.iter().peekable();
@@ -75,11 +118,37 @@ fn is_preempted(switch: &SchedSwitch) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::Throttling;
     use crate::replay::tests::trace as script;
     use std::fmt::Write;
 
     fn shows(text: &str) -> bool {
         super::shows(&script(text))
+    }
+
+    #[test]
+    fn what_shows_has_a_word() {
+        for throttling in [Throttling::Seen, Throttling::Groups] {
+            assert_eq!(throttling.word().and_then(Throttling::of_word), Some(throttling));
+        }
+        assert_eq!((Throttling::NotSeen.word(), Throttling::of_word("fair")), (None, None));
+    }
+
+    /// Limits that the recorder wrote down say more than what CPUs did.
+    #[test]
+    fn limits_of_groups_show_a_kernel_that_has_them() {
+        let noted = |note: &str| {
+            let text = format!(
+                " rec-5 [001] .... 1.000000: tracing_mark_write: schedlab: {note}\n a-7 [000] d... 1.000020: \
+                 sched_switch: prev_comm=a prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=b next_pid=8 \
+                 next_prio=120\n"
+            );
+            Throttling::in_trace(&trace::read(text.as_bytes()).expect("a trace"))
+        };
+        let cgroup = "cgroup quota_us=- period_us=- weight=- shares=-";
+        assert_eq!(noted(&format!("{cgroup} path=/a")), Throttling::NotSeen);
+        let limited = format!("{cgroup} rt_runtime_us=1000 rt_period_us=10000 path=/a");
+        assert_eq!(noted(&limited), Throttling::Groups);
     }
 
     /// A FIFO task is preempted at 1 ms; its CPU idles from 1.1 ms on.

@@ -28,7 +28,7 @@ mod object;
 mod start;
 mod step;
 
-use crate::replay::path_lines;
+use crate::replay::{Throttling, path_lines};
 use crate::units::HZ;
 use machine::{Arrival, ChannelId, Objects, Outcome, TaskStart, ToldMessage, ToldStep, WakePaths};
 pub(crate) use object::{Object, can_be_taken};
@@ -61,7 +61,7 @@ pub(crate) enum Told {
     /// Who waits for a mutex with inheritance spins while the owner runs, or sleeps.
     Waiters { spin: bool },
     /// The kernel throttles real-time tasks.
-    Throttles,
+    Throttles(Throttling),
     /// A tick of this CPU; the others come whole periods before and after.
     Tick { cpu: u32, at: Nanos },
     /// From which event the times of paths from wakeups count, and each of them: lines of a workload file.
@@ -85,7 +85,7 @@ impl Told {
             Told::Hz(hz) => format!("hz {hz}"),
             Told::Waiters { spin: true } => "waiters spin".to_owned(),
             Told::Waiters { spin: false } => "waiters sleep".to_owned(),
-            Told::Throttles => THROTTLES.to_owned(),
+            Told::Throttles(throttling) => format!("throttles {}", throttling.word().unwrap_or_default()),
             Told::Tick { cpu, at } => format!("tick {cpu} at={}", at.0),
             Told::Path(line) => line.to_string(),
         }
@@ -101,9 +101,6 @@ impl Told {
         if text == UNTOLD {
             return Some(Told::Untold);
         }
-        if text == THROTTLES {
-            return Some(Told::Throttles);
-        }
         let (word, rest) = text.split_once(' ')?;
         match word {
             "do" => step::read(rest).map(Told::Step),
@@ -118,6 +115,7 @@ impl Told {
                 "sleep" => Some(Told::Waiters { spin: false }),
                 _ => None,
             },
+            "throttles" => Throttling::of_word(rest).map(Told::Throttles),
             "tick" => {
                 let (cpu, at) = rest.split_once(" at=")?;
                 Some(Told::Tick { cpu: cpu.parse().ok()?, at: time(at)? })
@@ -135,8 +133,6 @@ pub(crate) fn step_line(step: &str) -> String {
 }
 
 const UNTOLD: &str = "do untold";
-
-const THROTTLES: &str = "throttles real-time";
 
 /// Behind a message that a tick brings.
 const BY_TICK: &str = " by=tick";
@@ -166,8 +162,8 @@ pub struct Decided<'a> {
     pub hz: Option<u32>,
     /// Whether who waits for a mutex with inheritance spins while the owner runs.
     pub rtmutex_spins: Option<bool>,
-    /// Whether real-time tasks are throttled although the kernel's profile does not.
-    pub throttles: bool,
+    /// How real-time tasks are throttled, where the kernel's profile does not say so.
+    pub throttling: Throttling,
     /// The paths from wakeups to the woken tasks.
     pub paths: Option<&'a WakePaths>,
 }
@@ -175,14 +171,14 @@ pub struct Decided<'a> {
 /// What belongs before all events of a run: its end, what a load decided about, its ticks, its objects, and
 /// how its tasks began.
 pub fn told_at_start(outcome: &Outcome, decided: Decided<'_>) -> Vec<String> {
-    let Decided { hz, rtmutex_spins, throttles, paths } = decided;
+    let Decided { hz, rtmutex_spins, throttling, paths } = decided;
     let run = Told::Run { until: outcome.simulated };
     let waiters = rtmutex_spins.map(|spin| Told::Waiters { spin });
     let ticks_at = (0u32..).zip(&outcome.ticks_at);
     let ticks = ticks_at.filter_map(|(cpu, at)| at.map(|at| Told::Tick { cpu, at }));
     let objects = Object::all(&outcome.objects).map(Told::Object);
     let starts = outcome.starts.iter().cloned().map(Told::Start);
-    let throttles = throttles.then_some(Told::Throttles);
+    let throttles = (throttling != Throttling::NotSeen).then_some(Told::Throttles(throttling));
     let ticks = hz.map(Told::Hz).into_iter().chain(waiters).chain(throttles).chain(ticks);
     let paths = paths.map(path_lines).unwrap_or_default();
     let ticks = ticks.chain(paths.into_iter().map(|line| Told::Path(line.into())));
@@ -213,7 +209,8 @@ mod tests {
             Told::Tick { cpu: 3, at: Nanos(4_000_001) },
             Told::Waiters { spin: true },
             Told::Waiters { spin: false },
-            Told::Throttles,
+            Told::Throttles(Throttling::Seen),
+            Told::Throttles(Throttling::Groups),
         ] {
             assert_eq!(Told::parse(&told.text()), Some(told.clone()));
             assert_eq!(Told::parse_marker(&format!("schedlab: {}", told.text())), Some(told));
@@ -231,6 +228,8 @@ mod tests {
             "schedlab: message",
             "schedlab: message x",
             "schedlab: run until=x",
+            "schedlab: throttles",
+            "schedlab: throttles fair",
             "schedlab: run until=18446744073709551615",
         ] {
             assert_eq!(Told::parse_marker(text), None, "{text}");

@@ -3,9 +3,9 @@
 use super::line;
 use crate::dumps::format::Msecs;
 use crate::dumps::{Release, Show};
-use machine::{CpuSnapshot, EevdfQueueSnapshot, FairQueueSnapshot};
+use machine::{CpuSnapshot, EevdfQueueSnapshot, FairQueueSnapshot, RtGroupQueueSnapshot, RtQueueSnapshot};
 use scheduler::Nanos;
-use scheduler::registry::LoadTracking;
+use scheduler::registry::{LoadTracking, RtThrottle};
 use std::fmt::Write;
 
 pub(super) fn fair(show: &Show<'_>, cpu: &CpuSnapshot, first_floor: u64, out: &mut String) {
@@ -88,19 +88,35 @@ fn averages(show: &Show<'_>, queue: &FairQueueSnapshot, out: &mut String) {
     }
 }
 
+/// With RT_GROUP_SCHED a block for each group, the newest first, the root's last (fair-class 11.6).
 pub(super) fn real_time(show: &Show<'_>, cpu: &CpuSnapshot, out: &mut String) {
-    let queue = &cpu.rt;
-    let _infallible = writeln!(out, "\nrt_rq[{}]:", cpu.cpu);
-    line(out, "rt_nr_running", queue.nr_running);
-    if show.since(Release::WAIT_TIME) {
-        line(out, "rt_nr_migratory", queue.nr_migratory);
+    let has_groups = show.snapshot.config.rules.rt_throttle.get() == RtThrottle::Groups;
+    for RtGroupQueueSnapshot { group, queue } in cpu.rt_groups.iter().rev() {
+        let group = group.index().checked_sub(1).and_then(|place| show.groups.get(place));
+        let path = group.map_or("", |group| group.spec.name.as_str());
+        let _infallible = writeln!(out, "\nrt_rq[{}]:/{path}", cpu.cpu);
+        let has_all = group.and_then(|group| group.rt).is_some_and(|rt| rt.limit.runtime.is_none());
+        let runtime = if has_all { show.nobody() } else { Msecs::from(queue.runtime) };
+        real_time_queue(show, queue, runtime, out);
     }
-    line(out, "rt_throttled", u8::from(queue.throttled));
-    line(out, "rt_time", Msecs::from(queue.time));
-    line(out, "rt_runtime", rt_runtime(show, queue.runtime));
+    let _infallible = writeln!(out, "\nrt_rq[{}]:{}", cpu.cpu, if has_groups { "/" } else { "" });
+    real_time_queue(show, &cpu.rt, rt_runtime(show, cpu.rt.runtime), out);
 }
 
-/// Until the first real-time task runs, nobody has looked at the limit.
+fn real_time_queue(show: &Show<'_>, queue: &RtQueueSnapshot, runtime: Msecs, out: &mut String) {
+    line(out, "rt_nr_running", queue.nr_running);
+    if show.since(Release::WAIT_TIME) && !show.since(Release::NO_MIGRATORY) {
+        line(out, "rt_nr_migratory", queue.nr_migratory);
+    }
+    let is_limited = show.snapshot.config.rules.rt_throttle.get() != RtThrottle::Off;
+    if is_limited || !show.since(Release::NO_RT_LIMIT) {
+        line(out, "rt_throttled", u8::from(queue.throttled));
+        line(out, "rt_time", Msecs::from(queue.time));
+        line(out, "rt_runtime", runtime);
+    }
+}
+
+/// That of the root: until the first real-time task runs, nobody has looked at the limit.
 fn rt_runtime(show: &Show<'_>, runtime: Nanos) -> Msecs {
     let limit = show.snapshot.config.tunables.sched_rt_runtime_us.get();
     match u64::try_from(limit) {

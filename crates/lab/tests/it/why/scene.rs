@@ -1,7 +1,7 @@
 //! A scene: a machine on which only what it says costs time, and tasks that follow a script.
 
 use lab::machine::{Behaviour, Env, Machine, MachineSpec, RunOptions, Setup, Step, TaskSpec, Tracing};
-use report::why::Wakeups;
+use report::why::{Waits, Wakeups};
 use scheduler::registry::Config;
 use scheduler::{CpuId, CpuMask, Nanos, Policy, RtPriority, Topology};
 use schema::Log;
@@ -88,8 +88,13 @@ impl Scene {
 
     /// Explains the wakeups of a task, its beginning left out.
     pub fn explain(self, comm: &str) -> Vec<Explanation> {
+        self.explain_waits(comm, Waits::Wakeups)
+    }
+
+    /// The same of other waits, too.
+    pub fn explain_waits(self, comm: &str, waits: Waits) -> Vec<Explanation> {
         let log = self.log();
-        let wakeups = Wakeups::of(&log, |_, name| name == comm);
+        let wakeups = Wakeups::of_waits(&log, waits, |_, name| name == comm);
         let all = (0..wakeups.len()).map(|number| wakeups.explain(number, |_| ""));
         let explained: Vec<Explanation> =
             all.filter(|one| !matches!(one.due, schema::why::Due::Start { .. })).collect();

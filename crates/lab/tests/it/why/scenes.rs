@@ -5,8 +5,11 @@ use lab::machine::{
     ChannelSpec, GroupSpec, IrqOff, MachineSpec, MutexKind, Outside, QuotaSpec, RtLimitSpec, SoftirqGap,
     SoftirqSpec, SoftirqTally, Spread, Step,
 };
+use report::why::Waits;
 use scheduler::{CpuId, CpuMask, DlParams, LevelKind, MutexId, Nanos, Policy, Topology, TopologyLevel};
-use schema::why::{Budget, Cause, Due, HeldMutex, IrqsOffPath, Precedence, WhyAlternative, WhyTask};
+use schema::why::{
+    Budget, Cause, Due, Explanation, HeldMutex, IrqsOffPath, Precedence, WhyAlternative, WhyTask,
+};
 use schema::{LogBudget, LogEvent, LogInterrupt, LogLock, LogRecord, Pid, Prio};
 
 fn who(number: i32, comm: &str, prio: i16) -> WhyTask {
@@ -549,4 +552,52 @@ fn a_waker_that_waits_for_a_cpu() {
     let waits = Cause::WakerWaits { waker: who(1, "waker", 89) };
     // 50 us of the call, then the high one until 2 ms, then the rest of the call.
     assert_eq!(causes, [(Cause::WakePath {}, 50_000), (waits, 650_000), (Cause::WakePath {}, 150_000)]);
+}
+
+/// Each wait of a task that wanted to go on: what began it, each cause with its length.
+fn preempted(scene: Scene, comm: &str) -> Vec<(Due, Vec<(Cause, u64)>)> {
+    let explained = scene.explain_waits(comm, Waits::Runnable);
+    let causes =
+        |one: &Explanation| one.stretches.iter().map(|one| (one.cause.clone(), one.length().0)).collect();
+    // At the start tasks come and go within no time.
+    let long = explained.iter().filter(|one| one.latency.0 > 0);
+    long.map(|one| (one.due.clone(), causes(one))).collect()
+}
+
+/// A FIFO task is preempted for a millisecond, twice; without the question it has no wait at all.
+#[test]
+fn a_task_that_is_preempted() {
+    let scene = || {
+        let mut scene = Scene::new(1);
+        scene.on(0, "victim", fifo(50), [Step::Compute(ms(5))]);
+        let again =
+            [Step::SleepUntil(BEGIN), Step::Compute(ms(1)), Step::SleepFor(ms(1)), Step::Compute(ms(1))];
+        scene.on(0, "higher", fifo(60), again);
+        scene
+    };
+    let higher = who(1, "higher", 39);
+    let runs = |since| Cause::Running { task: higher.clone(), since, precedence: Precedence::HigherPriority };
+    let due = Due::Preempted { by: higher.clone() };
+    let waits = preempted(scene(), "victim");
+    let [first, second] = &waits[..] else { panic!("{waits:#?}") };
+    assert_eq!(*first, (due.clone(), vec![(runs(schema::Nanos(1_300_000)), 1_000_000)]));
+    assert_eq!(*second, (due, vec![(runs(schema::Nanos(3_300_000)), 1_000_000)]));
+    assert!(scene().explain("victim").is_empty());
+}
+
+/// One that uses the real-time tasks' time up: nobody preempts it, and it waits until they have time again.
+#[test]
+fn a_task_that_is_throttled_while_it_runs() {
+    let mut scene = Scene::new(1);
+    scene.settings = vec!["sched_rt_period_us=10000", "sched_rt_runtime_us=5000"];
+    scene.on(0, "hog", fifo(50), [Step::Compute(ms(8))]);
+    scene.on(0, "fair", Policy::Normal, [Step::Compute(ms(50))]);
+    let waits = preempted(scene, "hog");
+    let [(due, causes)] = &waits[..] else { panic!("{waits:#?}") };
+    assert_eq!(*due, Due::Throttled { budget: Budget::RealTime {} });
+    let [(Cause::Throttled { budget: Budget::RealTime {}, until: Some(until) }, length)] = causes[..] else {
+        panic!("{causes:#?}")
+    };
+    // At the first tick after 5 ms, which is the one behind that of 5 ms itself.
+    assert_eq!((until.0, until.0 - length), (10_000_000, 6_000_000));
 }

@@ -7,6 +7,7 @@ use lab::{
     Arm, Change, Experiment, Files, Groups, KernelConfig, LoadSpec, Plan, Question, compare, groups, machine,
     why,
 };
+use report::why::Waits;
 use scheduler::Nanos;
 use schema::why::{Cause, Due, Explanation, Remedies, Remedy, WhyResult, WhyStretch};
 use schema::{ExperimentText, LoadResult, LogLock};
@@ -202,6 +203,34 @@ fn a_limit_that_would_have_helped() {
     }
 }
 
+/// A group whose real-time tasks have used up their time: with more of it they are throttled later, for a
+/// shorter time; the most that the root has left is tried, too, and not more.
+#[test]
+fn a_limit_of_real_time_that_would_have_helped() {
+    let loads = ["cyclictest -t1 -p80 -i1000 -n -D 0.5", "hog -y fifo -p 50"];
+    let mut limited = experiment("laptop", Some(1), "6.18.y", &["rt_throttle=groups"], &loads);
+    let described =
+        ["audio=cpu.rt_runtime_us:40000,cpu.rt_period_us:100000", "other=cpu.rt_runtime_us:50000"];
+    let members = ["audio=cyclictest", "audio=hog"].map(|member| groups::member(member).expect("a member"));
+    let groups = described.map(|group| groups::group(group).expect("a group"));
+    let text = ExperimentText { groups: groups.into(), members: members.into(), ..ExperimentText::default() };
+    limited.groups = Groups::of_text(&text).expect("legal");
+    limited.tasks = of("cyclictest");
+    let found = remedies(&limited);
+    let of_group: Vec<&Remedy> =
+        found.tried.iter().filter(|remedy| remedy.change.starts_with("group audio")).collect();
+    let [most, double] = of_group[..] else { panic!("{found:#?}") };
+    // 0.95 of a CPU, less 0.05 of the other group.
+    assert_eq!(most.change, "group audio cpu.rt_runtime_us:90000, before it was used up");
+    assert_eq!(double.change, "group audio cpu.rt_runtime_us:80000, before it was used up");
+    assert!(most.helps && double.helps, "{found:#?}");
+    // So much of each period is left to others.
+    for (remedy, left_ms) in [(most, 10), (double, 20)] {
+        let ms = remedy.worst_later.0.div_ceil(1_000_000);
+        assert!((left_ms..=left_ms + 1).contains(&ms), "{remedy:#?}");
+    }
+}
+
 /// Real-time tasks that have used up their time, on a machine that gives them no other CPU. Without that
 /// limit the fair hog never runs again.
 #[test]
@@ -213,6 +242,26 @@ fn real_time_throttling_that_would_have_hurt_less() {
     let found = remedies(&throttled);
     assert!(helps(&found, "sched_rt_runtime_us=-1"), "{found:#?}");
     assert!(remedy(&found, "sched_rt_runtime_us=-1").costs_others, "{found:#?}");
+}
+
+/// Two hogs share a CPU. Each waits while the other one runs; with a priority it waits no more, but the other
+/// one does.
+#[test]
+fn what_would_have_helped_who_is_preempted() {
+    let mut pair = experiment("laptop", Some(1), "6.18.y", &[], &["hog -n 2"]);
+    pair.duration = Some(Nanos::from_millis(100));
+    let question = Question { worst: 1, waits: Waits::Runnable, tries: Some(1), ..Question::default() };
+    let found = ask(&pair, question);
+    let [one] = &found.explanations[..] else { panic!("{found:#?}") };
+    assert!(matches!(&one.due, Due::Preempted { by } if &*by.comm == "hog"), "{one:#?}");
+    let runs =
+        |stretch: &WhyStretch| matches!(&stretch.cause, Cause::Running { task, .. } if &*task.comm == "hog");
+    let by_hog: u64 = one.stretches.iter().filter(|one| runs(one)).map(|one| one.length().0).sum();
+    assert!(by_hog * 10 > one.latency.0 * 9, "{one:#?}");
+    let tried = one.remedies.as_ref().expect("asked for");
+    let fifo = tried.tried.iter().find(|one| one.change.ends_with(" fifo:1")).expect("tried");
+    assert!(fifo.helps && fifo.latency.0 * 10 < one.latency.0, "{tried:#?}");
+    assert!(fifo.costs_others, "the other hog waits for it: {tried:#?}");
 }
 
 /// A periodic task that works for three milliseconds, beside hogs: before all others by its priority it keeps

@@ -204,6 +204,11 @@ impl Sim {
                 }
             }
             OutsideChange::Limit { group, quota, burst } => set_limit(me, group, quota, burst).await,
+            OutsideChange::RtRuntime { group, runtime } => {
+                if let Some(rt) = self.k.groups.get(group).rt.as_ref() {
+                    rt.set_runtime(runtime);
+                }
+            }
         }
     }
 

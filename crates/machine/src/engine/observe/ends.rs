@@ -63,7 +63,7 @@ impl View<'_> {
                 burst: counts.burst_time,
             });
             let of_rt = |of: &Bandwidth| {
-                let RtThrottleCounts { nr_throttled, throttled_time, usage } = of.counts_until(now);
+                let RtThrottleCounts { nr_throttled, throttled_time, usage, .. } = of.counts_until(now);
                 Some(RtLimitOutcome { limit: of.limit()?, nr_throttled, throttled: throttled_time, usage })
             };
             let rt = self.k.groups.get(group).rt.as_ref().and_then(of_rt);

@@ -2,12 +2,13 @@
 
 use super::view::View;
 use crate::snapshot::{
-    CpuSnapshot, DomainSnapshot, EevdfQueueSnapshot, FairQueueSnapshot, RtQueueSnapshot, Snapshot,
-    SnapshotPlan, TaskSnapshot,
+    CpuSnapshot, DomainSnapshot, EevdfQueueSnapshot, FairQueueSnapshot, RtGroupQueueSnapshot,
+    RtQueueSnapshot, Snapshot, SnapshotPlan, TaskSnapshot,
 };
 use scheduler::fair::Granularities;
 use scheduler::rq::{RqState, RunQueue};
-use scheduler::{Class, Nanos, Pid, TaskId, TaskState};
+use scheduler::rt::Bandwidth;
+use scheduler::{Class, GroupId, Nanos, Pid, TaskId, TaskState};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -159,14 +160,23 @@ impl View<'_> {
             counts: published.counts.clone(),
             fair: self.fair_snapshot(rq, state),
             rt: RtQueueSnapshot {
-                nr_running: state.rt.nr_running(),
                 nr_migratory: state.rt.nr_migratory(),
-                throttled: state.rt.is_throttled(),
-                time: self.k.rt_bandwidth.rt_time(rq.cpu),
-                runtime: self.k.rt_bandwidth.rt_runtime(rq.cpu),
+                ..rt_snapshot(rq, state, GroupId::ROOT, &self.k.rt_bandwidth)
             },
+            rt_groups: self.rt_group_snapshots(rq, state),
             domains: self.k.domains(rq.cpu).iter().map(domain).collect(),
         }
+    }
+
+    fn rt_group_snapshots(self, rq: &RunQueue, state: &RqState) -> Vec<RtGroupQueueSnapshot> {
+        if !self.k.rt_bandwidth.has_groups() {
+            return Vec::new();
+        }
+        let of = |group| {
+            let bandwidth = self.k.groups.get(group).rt.as_ref()?;
+            Some(RtGroupQueueSnapshot { group, queue: rt_snapshot(rq, state, group, bandwidth) })
+        };
+        self.k.groups.ids().filter_map(of).collect()
     }
 
     fn fair_snapshot(self, rq: &RunQueue, state: &RqState) -> FairQueueSnapshot {
@@ -195,5 +205,15 @@ impl View<'_> {
                 nr_delayed: published.nr_delayed.get(),
             },
         }
+    }
+}
+
+fn rt_snapshot(rq: &RunQueue, state: &RqState, group: GroupId, of: &Bandwidth) -> RtQueueSnapshot {
+    RtQueueSnapshot {
+        nr_running: state.rt.nr_running_in(group),
+        nr_migratory: 0,
+        throttled: state.rt.is_throttled_in(group),
+        time: of.rt_time(rq.cpu),
+        runtime: of.rt_runtime(rq.cpu),
     }
 }

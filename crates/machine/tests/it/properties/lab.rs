@@ -38,6 +38,19 @@ pub fn run_and_look(scenario: &Scenario, until: Nanos) -> Result<Outcome, RunErr
 }
 
 fn run_with(scenario: &Scenario, options: RunOptions) -> Result<Outcome, RunError> {
+    let mut later = scenario.later.clone();
+    loop {
+        // What the kernel refuses leaves everything as it was.
+        match run_once(scenario, &later, options.clone()) {
+            Err(RunError::Refused { setting, at, .. }) => {
+                later.retain(|(us, other)| Nanos::from_micros((*us).into()) != at || *other != setting);
+            }
+            result => return result,
+        }
+    }
+}
+
+fn run_once(scenario: &Scenario, later: &[(u32, String)], options: RunOptions) -> Result<Outcome, RunError> {
     let spec = machine(scenario);
     let config = Config::of_profile(scenario.kernel).expect("a profile of the registry");
     for setting in &scenario.settings {
@@ -47,8 +60,7 @@ fn run_with(scenario: &Scenario, options: RunOptions) -> Result<Outcome, RunErro
     if config.rules.rt_throttle.get() == RtThrottle::Groups {
         give_real_time(&config, &mut setup);
     }
-    let settings = scenario
-        .later
+    let settings = later
         .iter()
         .map(|(at, setting)| TimedSetting { at: Nanos::from_micros((*at).into()), setting: setting.clone() })
         .collect();

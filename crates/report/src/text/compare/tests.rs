@@ -71,8 +71,8 @@ fn what_changed_comes_first_and_the_rest_is_folded() {
         - cyclictest worst latency 135us 407us  +271us +267us to +275us  +200%
         - cyclictest T0 max        135us 407us  +271us +267us to +275us  +200%
         51 metrics identical under every seed
-        2 metrics in this variant only, so not compared:
-          cyclictest.phase1.worst_latency, ...
+        2 metrics in this variant only, so not compared: cyclictest phase1 worst
+          latency, ...
 
         + better, - worse, * neither. 95% interval of the difference, paired by seed:
         BCa bootstrap over 10 seeds. No interval (-): every seed gives the same
@@ -115,8 +115,8 @@ fn one_seed_says_that_it_proves_nothing() {
         - cyclictest worst latency 131us 407us  +276us            -  +210%
         - cyclictest T0 max        131us 407us  +276us            -  +210%
         51 metrics identical under every seed
-        2 metrics in this variant only, so not compared:
-          cyclictest.phase1.worst_latency, ...
+        2 metrics in this variant only, so not compared: cyclictest phase1 worst
+          latency, ...
 
         + better, - worse, * neither. One seed gives no interval: repeat with more
         seeds.
@@ -315,4 +315,11 @@ fn what_is_no_difference_in_the_digits_of_a_sentence_is_not_told_in_one() {
         told(200_000).as_deref(),
         Some("  cyclictest worst latency: 0.02 % higher with NO_RT_PUSH_IPI")
     );
+}
+
+/// Keys are for programs.
+#[test]
+fn what_is_not_compared_is_named_in_words() {
+    assert_eq!(in_words("groups.system.slice.rt_throttled"), "group system.slice: rt throttled");
+    assert_eq!(in_words("tasks.periodic.wait"), "tasks periodic wait");
 }

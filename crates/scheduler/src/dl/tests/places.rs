@@ -1,8 +1,9 @@
 //! Several CPUs: wakeups, pushes, pulls (deadline-groups A9).
 
 use super::ms;
+use crate::affinity::set_cpus_allowed;
 use crate::testing::{Lab, cpus, deadline, fifo};
-use crate::{CpuId, Policy, Reason, TaskId, Topology};
+use crate::{CpuId, Partitions, Policy, Reason, TaskId, Topology};
 
 /// Replenishment ping-pong: a hog alone changes its CPU once in each period; after a plain wakeup it stays.
 #[test]
@@ -178,4 +179,36 @@ fn a_budget_is_of_the_best_cpu() {
     assert_eq!(throttled_after(0, "unequal_cpus=fit"), Some(8));
     assert_eq!(throttled_after(2, "unequal_cpus=fit"), Some(4));
     assert_eq!(throttled_after(0, "unequal_cpus=ignored"), Some(4));
+}
+
+/// A task that waits for its next period goes at once where its affinity says, with its bandwidth, also into
+/// another root domain; its timer stays where it is, and it competes where it is by then. (With the admission
+/// test no deadline task may be kept from a CPU of its root domain: EBUSY.)
+#[test]
+fn a_throttled_task_goes_where_its_affinity_says() {
+    for halves in [false, true] {
+        let parts = if halves { Partitions::new([cpus(&[0]), cpus(&[1])]) } else { Partitions::whole(2) };
+        let lab = Lab::divided(&Topology::flat(2), &parts, "6.1.y", &["sched_rt_runtime_us=-1"]);
+        let p = lab.spawn_allowed(deadline(10, 100, 100), 0, cpus(&[0]));
+        lab.pass_until(ms(10));
+        lab.tick(0);
+        let is_throttled = || lab.k.task(p).dl.is_throttled() && !lab.k.task(p).dl.is_queued();
+        assert!(is_throttled() && lab.idle(0));
+        lab.run(set_cpus_allowed(lab.cpu(0), p, cpus(&[1])));
+        lab.settle();
+        assert!(is_throttled() && lab.idle(1), "it still waits for its period");
+        assert_eq!(lab.cpu_of(p), 1);
+        let bandwidths = [0, 1].map(|cpu| {
+            let cpus = &lab.k.dl_cpus;
+            (cpus.this_bw(CpuId(cpu)), cpus.running_bw(CpuId(cpu)))
+        });
+        assert_eq!(bandwidths, [(0, 0), (104_857, 104_857)]);
+        if halves {
+            let total = |cpu| lab.k.root_domain(CpuId(cpu)).dl.total_bw();
+            assert_eq!([total(0), total(1)], [0, 104_857]);
+        }
+        assert_eq!((lab.dl_timer_at(0), lab.dl_timer_at(1)), (Some(ms(100)), None));
+        lab.pass_until(ms(100));
+        assert_eq!(lab.running(1), p);
+    }
 }

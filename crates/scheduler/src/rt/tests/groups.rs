@@ -1,6 +1,7 @@
 //! RT_GROUP_SCHED: deadline-groups B9, and A12.
 
 use super::super::{RtLimit, RtThrottleCounts, sched_rt_period_timer};
+use crate::check::{Past, violations};
 use crate::fair::GroupParams;
 use crate::fork::{NewTask, new_task, wake_up_new_task_on};
 use crate::testing::{Dice, Lab, cpus, deadline, fifo, plain_group, rr, sched_setscheduler};
@@ -65,6 +66,33 @@ fn counts(lab: &Lab, group: GroupId) -> RtThrottleCounts {
 
 fn ran(lab: &Lab, p: TaskId) -> u64 {
     lab.k.task(p).stats.sum_exec_runtime.get().0 / 1_000_000
+}
+
+/// The checkers count what competes themselves: a count that is wrong raises the alarm, also where
+/// `nr_running` is wrong by as much.
+#[test]
+fn a_wrong_count_of_what_competes_is_found() {
+    for (rule, contained) in [("throttled_count=left_out", 1), ("throttled_count=counted", 3)] {
+        let mut lab = lab(1, &[rule]);
+        let g = group(&mut lab, GroupId::ROOT, limit(10, 1000));
+        let _both = [50, 40].map(|priority| member(&lab, g, fifo(priority)));
+        lab.spawn_allowed(fifo(10), 0, cpus(&[0]));
+        run_ms(&lab, 15);
+        assert!(stopped(&lab, g, 0));
+        let alarms = || -> Vec<&str> {
+            let found = violations(&lab.k, &lab.k.online, &Past::of(&lab.k));
+            found.iter().map(|violation| violation.invariant).collect()
+        };
+        let counted = &lab.k.rq(CpuId(0)).published.rt_counted;
+        assert_eq!((alarms(), counted.get()), (Vec::new(), contained), "{rule}");
+        counted.overwrite(2);
+        lab.run(async {
+            let mut rq = lab.cpu(0).lock(CpuId(0)).await;
+            rq.set_nr_running(2);
+        });
+        let found = alarms();
+        assert!(found.contains(&"deadline-groups B9") && found.contains(&"rt-class P4"), "{rule}: {found:?}");
+    }
 }
 
 /// A group stands in the queue above with the priority of its best task, whatever the others have.

@@ -6,12 +6,12 @@ use super::told;
 use super::words::{self, number, read_one_line, read_policy, read_time};
 use super::{MAGIC, VERSION};
 use crate::groups::Group;
-use crate::replay::Caveats;
 use crate::replay::counts::Counts;
 use crate::replay::groups::ReplayGroups;
 use crate::replay::recording::{
     Begin, FairPolicy, Message, Placement, RecordedTask, Recording, ReplayStep, TaskIndex, Waking,
 };
+use crate::replay::{Caveats, Throttling};
 use crate::told::read_fork_kind;
 use crate::units;
 use machine::{DeviceId, ForkKind, Objects, WakePaths};
@@ -97,7 +97,7 @@ struct Reader {
     groups: ReplayGroups,
     idle_polls: bool,
     rtmutex_spins: Option<bool>,
-    throttles: bool,
+    throttling: Throttling,
     paths: WakePaths,
     tasks: Vec<RecordedTask>,
     objects: Objects,
@@ -212,7 +212,7 @@ impl Reader {
             "group" => self.groups.described.push(words::group(rest)?),
             "idle" => self.idle_polls = idle_polls(rest)?,
             "waiters" => self.rtmutex_spins = Some(spins(rest)?),
-            "throttles" => self.throttles = throttles(rest)?,
+            "throttles" => self.throttling = throttling(rest)?,
             "paths" | "path" => paths::read_line(&format!("{word} {rest}"), &mut self.paths)?,
             "message" => self.messages.push(told::message(rest, &self.objects)?),
             "channel" | "mutex" | "barrier" | "spinlock" | "device" | "futexes" => {
@@ -303,7 +303,7 @@ impl Reader {
             command: self.command,
             idle_polls: self.idle_polls,
             rtmutex_spins: self.rtmutex_spins,
-            throttles: self.throttles,
+            throttling: self.throttling,
             paths: self.paths,
             tasks: self.tasks,
             objects: self.objects,
@@ -344,11 +344,11 @@ fn known_mutex(text: &str, objects: &Objects) -> Result<MutexId, String> {
 }
 
 /// Whom the kernel throttles.
-fn throttles(rest: &str) -> Result<bool, String> {
-    match rest {
-        "real-time" => Ok(true),
-        _ => Err(format!("`throttles {rest}` is not known; write throttles real-time, or nothing")),
-    }
+fn throttling(rest: &str) -> Result<Throttling, String> {
+    let unknown = || {
+        format!("`throttles {rest}` is not known; write throttles real-time, throttles groups, or nothing")
+    };
+    Throttling::of_word(rest).ok_or_else(unknown)
 }
 
 /// Whether who waits for a mutex with inheritance spins.

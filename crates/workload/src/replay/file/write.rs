@@ -75,8 +75,8 @@ impl Recording {
         if let Some(spins) = self.rtmutex_spins {
             let _ = writeln!(text, "waiters {}", if spins { "spin" } else { "sleep" });
         }
-        if self.throttles {
-            text.push_str("throttles real-time\n");
+        if let Some(word) = self.throttling.word() {
+            let _ = writeln!(text, "throttles {word}");
         }
         for group in &self.groups.described {
             let words = group.words().iter().map(|word| format!(" {word}")).collect::<String>();
