@@ -99,8 +99,9 @@ impl Reference {
 
     /// A load as it runs with a seed: a file beside the reference, or a command line.
     pub(super) fn load(&self, load: &str, forward: &ForwardFile, seed: u64) -> String {
-        let path = self.beside(load);
-        if self.listing.contains(&path) { path } else { forward.each_seed.fill(load, seed) }
+        let load = forward.each_seed.fill(load, seed);
+        let path = self.beside(&load);
+        if self.listing.contains(&path) { path } else { load }
     }
 
     pub(super) fn runs(&self) -> u64 {

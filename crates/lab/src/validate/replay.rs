@@ -6,12 +6,12 @@ use super::file::ReplayFile;
 use super::recorded::{Counted, tasks};
 use super::{Host, Reference, durations};
 use crate::error::Error;
-use crate::experiment::{Experiment, Run};
+use crate::experiment::{Experiment, Logged, Run};
 use crate::inspect::{Inspection, inspect};
 use machine::Window;
 use scheduler::Nanos;
 use schema::validation::{Claim, ValidatedFigure, ValidatedRun, ValidationMode};
-use schema::{Policy, RunResult, TaskResult};
+use schema::{LogEvent, Policy, RunResult, TaskResult};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A count below this says little.
@@ -33,6 +33,7 @@ pub(super) fn run(reference: &Reference, replay: &ReplayFile, host: Host<'_>) ->
         tasks(&recording, &inspected, reference.file.class == "guest", &reference.listing, host.files)?;
     let judged = judged(&counted);
     let whom: BTreeSet<u32> = judged.keys().copied().collect();
+    let accounted = logged.as_ref().map(accounted_ns).unwrap_or_default();
     let distributions = logged.map(|log| durations::of_tasks(&recording, &log, &whom, host.files));
     Ok(ValidatedRun {
         name: replay.recording.clone(),
@@ -43,7 +44,7 @@ pub(super) fn run(reference: &Reference, replay: &ReplayFile, host: Host<'_>) ->
         settings: replay.settings.clone(),
         seeds: vec![1],
         events: result.engine.events,
-        figures: figures(&judged, &result),
+        figures: figures(&judged, &result, &accounted),
         distributions: distributions.transpose()?.unwrap_or_default(),
     })
 }
@@ -71,18 +72,39 @@ fn judged(counted: &BTreeMap<u32, Counted>) -> BTreeMap<u32, &Counted> {
     counted.iter().filter(|(_, task)| counts(task)).map(|(pid, task)| (*pid, task)).collect()
 }
 
-fn figures(judged: &BTreeMap<u32, &Counted>, result: &RunResult) -> Vec<ValidatedFigure> {
-    let replayed: BTreeMap<u32, &TaskResult> = result.tasks.iter().map(|task| (task.pid, task)).collect();
-    let figures = judged.iter().filter_map(|(pid, task)| Some(of_task(*pid, task, replayed.get(pid)?)));
-    figures.flatten().collect()
+/// The CPU time of each recorded task up to the end of the log, nanoseconds. The run, and its result, end
+/// when the last task calls exit; the log goes on until that has left its CPU, when what it did since the
+/// last tick is accounted.
+fn accounted_ns(logged: &Logged) -> BTreeMap<u32, u64> {
+    let mut accounted = BTreeMap::new();
+    for record in &logged.log.records {
+        let LogEvent::SchedStatRuntime { of, runtime, .. } = &record.event else { continue };
+        let Some(pid) = logged.recorded_pids.get(&scheduler::Pid(of.0)) else { continue };
+        *accounted.entry(*pid).or_insert(0) += runtime.0;
+    }
+    accounted
 }
 
-fn of_task(pid: u32, counted: &Counted, replayed: &TaskResult) -> Vec<ValidatedFigure> {
+fn figures(
+    judged: &BTreeMap<u32, &Counted>,
+    result: &RunResult,
+    accounted_ns: &BTreeMap<u32, u64>,
+) -> Vec<ValidatedFigure> {
+    let replayed: BTreeMap<u32, &TaskResult> = result.tasks.iter().map(|task| (task.pid, task)).collect();
+    let of = |pid: &u32, counted: &&Counted| {
+        let task = replayed.get(pid)?;
+        let cpu_ns = accounted_ns.get(pid).copied().unwrap_or_default().max(task.sum_exec_runtime_ns);
+        Some(of_task(*pid, counted, task, cpu_ns))
+    };
+    judged.iter().filter_map(|(pid, counted)| of(pid, counted)).flatten().collect()
+}
+
+fn of_task(pid: u32, counted: &Counted, replayed: &TaskResult, cpu_ns: u64) -> Vec<ValidatedFigure> {
     let latency = &replayed.wakeup_latency_ns;
     let latencies = counted.latencies as f64 >= LEAST_COUNT && latency.count > 0;
     let us = |ns: u64| ns as f64 / 1e3;
     let count = |count: u64| Some(count as f64);
-    let cpu_us = us(replayed.sum_exec_runtime_ns);
+    let cpu_us = us(cpu_ns);
     // Name, unit, claim, what was recorded, from which value on it is judged, what came out.
     let rows = [
         ("CPU time", "us", Claim::Input, counted.cpu_us, LEAST_CPU_US, cpu_us),

@@ -74,6 +74,15 @@ struct Options {
         conflicts_with_all = ["random", "bench"],
     )]
     sleep: Option<Nanos>,
+    /// What becomes of periods that are over before a job is done.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "HOW",
+        default_value_t = Missed::CatchUp,
+        conflicts_with_all = ["sleep", "random", "bench"],
+    )]
+    missed: Missed,
     /// Each task reads its CPU clock all the time, and a job ends by that: interrupts count, and the kernel
     /// charges each reading (as groups_lab of the recorded runs does).
     #[arg(long)]
@@ -116,6 +125,27 @@ struct Options {
         ],
     )]
     bench: bool,
+}
+
+/// What becomes of periods that are over before a job is done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+enum Missed {
+    /// Each is made up for: its job follows at once.
+    CatchUp,
+    /// They are left out, and the next ones come when they would have come (as in cyclictest).
+    Skip,
+    /// They are left out, and periods count from then on (as a timer of rt-app).
+    Restart,
+}
+
+impl Missed {
+    fn overrun(self) -> Overrun {
+        match self {
+            Missed::CatchUp => Overrun::CatchUp,
+            Missed::Skip => Overrun::Skip,
+            Missed::Restart => Overrun::Restart,
+        }
+    }
 }
 
 /// Run time and deadline of a deadline task whose period is known; no deadline: that of the period.
@@ -305,7 +335,7 @@ impl Periodic {
         let cycle = match self.options.sleep {
             Some(sleep) => job.mark(release).advance(release, sleep, Overrun::CatchUp).sleep_until(release),
             None if self.options.random => random_release(release, task.period).then(job),
-            None => job.advance(release, task.period, Overrun::CatchUp).sleep_until(release),
+            None => job.advance(release, task.period, self.options.missed.overrun()).sleep_until(release),
         };
         let times = self.options.duration.map_or(Times::Forever, Times::For);
         Block::new().act(Action::SetTime { var: release, to: Nanos::ZERO }).repeat(times, cycle)

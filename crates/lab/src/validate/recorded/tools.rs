@@ -1,10 +1,12 @@
 //! What the field's own tools read from a recording, or the recorded program counted itself: by this a replay
 //! is judged, and not by what the replay says of itself.
 
+mod at_start;
 mod timehist;
 mod trace_cmd;
 
 use crate::error::Error;
+use crate::inspect::{Inspection, open};
 use crate::sources::{Input, Sources};
 use schema::InspectResult;
 use serde::Deserialize;
@@ -72,6 +74,9 @@ pub(in crate::validate) fn tasks(
             task.cpu_us = None;
         }
     }
+    if read_by_nobody_else {
+        add_start(recording, &mut tasks, files)?;
+    }
     let latency = &inspected.latency;
     if latency.runtime_from == "sched_switch" && latency.context_switch_bugs > 0 {
         if read_by_nobody_else {
@@ -94,6 +99,17 @@ fn of_inspect(inspected: &InspectResult) -> BTreeMap<u32, Counted> {
         (row.pid, Counted { by: "schedlab inspect", ..counted })
     })
     .collect()
+}
+
+/// Adds what the tasks that ran at first did before their first switch, which `inspect` leaves out.
+fn add_start(recording: &str, tasks: &mut BTreeMap<u32, Counted>, files: &dyn Sources) -> Result<(), Error> {
+    let trace = open(recording, &Inspection::default(), files)?.trace;
+    for (pid, ran_us) in at_start::ran_at_start_us(&trace) {
+        if let Some(cpu_us) = tasks.get_mut(&pid).and_then(|task| task.cpu_us.as_mut()) {
+            *cpu_us += ran_us;
+        }
+    }
+    Ok(())
 }
 
 /// An emulated machine's own clock is not that of its trace; what it counts holds.

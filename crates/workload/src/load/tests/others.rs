@@ -140,6 +140,30 @@ fn releases_come_in_time_whatever_the_work_before_took() {
     assert_eq!((response.max, response.min), (ms(15).0, ms(9).0));
 }
 
+/// The first job is done 37 ms after its release: three periods are over. A program that catches up does the
+/// jobs of 10, 20 and 30 ms next, cyclictest and mix_lab go on at 40 ms, a timer of rt-app starts anew.
+#[test]
+fn missed_periods_are_made_up_for_or_left_out() {
+    let sleeps = |options: &str| {
+        let mut built = build(&format!("periodic -p 10ms -r 4ms {options}"), 1);
+        let mut task = built.task(0);
+        task.step();
+        task.now = ms(37);
+        let first = task.step();
+        task.now = task.now.max(ms(40));
+        task.step();
+        [first, task.step()].map(|step| format!("{step:?}"))
+    };
+    let until =
+        |first: u64, second: u64| [first, second].map(|ms| format!("SleepUntil({}ns)", ms * 1_000_000));
+    assert_eq!(sleeps(""), until(10, 20));
+    assert_eq!(sleeps("--missed catch-up"), until(10, 20));
+    assert_eq!(sleeps("--missed skip"), until(40, 50));
+    assert_eq!(sleeps("--missed restart"), until(37, 47));
+    let refused = refusal("periodic --sleep 1ms --missed skip");
+    assert!(refused.contains("cannot be used with"), "{refused}");
+}
+
 #[test]
 fn random_releases_are_a_poisson_process_of_the_same_rate() {
     let mut built = build("periodic --random -p 1ms -r 50us -P 50", 4);
