@@ -23,7 +23,7 @@ pub(in crate::fair) fn reweight_queued<P: Platform>(rq: &mut RqGuard<'_, P>, ent
     let left = scaled(lag(se.eevdf.deadline.get(), vruntime));
     let protected = scaled(lag(se.eevdf.vprot.get(), vruntime));
     update_entity_lag(rq, se);
-    leave_tree(rq, entity);
+    leave_tree(rq, se);
     se.eevdf.on_rq.set(false);
     reweight_entity(se, weight, rq.me.k.config.rules.reweight.get());
     se.weight.set(weight);
@@ -35,24 +35,25 @@ pub(in crate::fair) fn reweight_queued<P: Platform>(rq: &mut RqGuard<'_, P>, ent
     se.eevdf.vprot.set(now.wrapping_add_signed(protected));
     se.eevdf.on_rq.set(true);
     if rq.fair.curr != Some(entity) {
-        join_tree(rq, entity);
+        join_tree(rq, entity, se);
     }
     update_min_vruntime(rq);
 }
 
 /// The entity of a group asks for slices as short as the shortest of its queue.
 pub(in crate::fair) fn set_group_slice<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, slice: Nanos) {
-    let kept = &rq.me.entity(entity).eevdf;
+    let se = rq.me.entity(entity);
+    let kept = &se.eevdf;
     kept.custom_slice.set(true);
     if kept.slice.get() == slice {
         return;
     }
-    let waits = rq.me.entity(entity).in_timeline.get();
+    let waits = se.in_timeline.get();
     if waits {
-        leave_tree(rq, entity);
+        leave_tree(rq, se);
     }
     kept.slice.set(slice);
     if waits {
-        join_tree(rq, entity);
+        join_tree(rq, entity, se);
     }
 }
