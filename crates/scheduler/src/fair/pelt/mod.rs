@@ -67,22 +67,24 @@ pub struct TaskPelt {
 }
 
 /// What is kept of a queue, beside its lock.
+/// (In this order in memory: [`crate::rq::Published`] says why.)
 #[derive(Debug)]
+#[repr(C)]
 pub struct QueuePelt {
     /// Its averages: shares of all tasks that run, wait or sleep here.
     pub average: Average,
-    /// What has left it since they were last updated.
-    pub removed: Removed,
     /// Sum of the estimates of the queued tasks, in 1024ths.
     pub estimated: Kept<u64>,
     /// Sum of their loads, without those of tasks that sleep (`balance_load=queued`).
     pub queued_load: Kept<u64>,
+    /// Load of the running task, if it needs a CPU that is worth more (rq.misfit_task_load); else zero.
+    pub misfit_load: Kept<u64>,
+    /// What has left it since they were last updated.
+    pub removed: Removed,
     /// What real-time tasks leave.
     pub capacity: Capacity,
     /// The time of all averages, where CPUs are not worth the same.
     pub clock: PeltClock,
-    /// Load of the running task, if it needs a CPU that is worth more (rq.misfit_task_load); else zero.
-    pub misfit_load: Kept<u64>,
 }
 
 impl QueuePelt {
