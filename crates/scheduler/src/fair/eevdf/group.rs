@@ -7,7 +7,7 @@ use super::place::{Entrance, place_entity};
 use super::{join_tree, leave_tree};
 use crate::Nanos;
 use crate::fair::queue::EntityId;
-use crate::fair::vruntime::lag;
+use crate::fair::vruntime::{lag, scaled};
 use crate::platform::Platform;
 use crate::rq::RqGuard;
 
@@ -16,12 +16,8 @@ use crate::rq::RqGuard;
 pub(in crate::fair) fn reweight_queued<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, weight: u64) {
     let se = rq.me.entity(entity);
     let (old, vruntime) = (se.weight.get(), se.vruntime.get());
-    let scaled = |x: i64| match x.checked_mul(old as i64) {
-        Some(product) => product / weight as i64,
-        None => (i128::from(x) * i128::from(old) / i128::from(weight)) as i64,
-    };
-    let left = scaled(lag(se.eevdf.deadline.get(), vruntime));
-    let protected = scaled(lag(se.eevdf.vprot.get(), vruntime));
+    let left = scaled(lag(se.eevdf.deadline.get(), vruntime), old, weight);
+    let protected = scaled(lag(se.eevdf.vprot.get(), vruntime), old, weight);
     update_entity_lag(rq, se);
     leave_tree(rq, se);
     se.eevdf.on_rq.set(false);

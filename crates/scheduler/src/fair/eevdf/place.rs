@@ -3,6 +3,7 @@
 use super::average::{avg_vruntime, sums};
 use super::slice;
 use crate::fair::queue::FairEntity;
+use crate::fair::vruntime::scaled;
 use crate::platform::Platform;
 use crate::registry::Feature;
 use crate::rq::RqGuard;
@@ -26,8 +27,7 @@ pub(super) fn place_entity<P: Platform>(rq: &mut RqGuard<'_, P>, se: &FairEntity
     let others = sums(rq).weights();
     // Where nobody competes, lag means nothing.
     if me.has(Feature::PlaceLag) && others > 0 {
-        let (own, others) = (i128::from(se.weight.get()), i128::from(others));
-        lag = (i128::from(se.eevdf.vlag.get()) * (others + own) / others) as i64;
+        lag = scaled(se.eevdf.vlag.get(), others + se.weight.get(), others);
     }
     let vruntime = avg_vruntime(rq).wrapping_add_signed(lag.wrapping_neg());
     se.vruntime.set(vruntime);
