@@ -67,6 +67,6 @@ pub use prio::{IDLE_POLICY_WEIGHT, NICE_0_LOAD, Nice, Policy, Prio, RT_LOAD_WEIG
 pub use root_domain::{RootDomain, RootId};
 pub use standing::Standing;
 pub use stats::TaskStats;
-pub use task::{Task, TaskState, TaskTable};
+pub use task::{GroupOnCpu, Task, TaskState, TaskTable};
 pub use time::Nanos;
 pub use uclamp::{ClampRequest, Clamps};

@@ -37,12 +37,15 @@ macro_rules! lock_here {
 pub(crate) use lock_here;
 
 /// A CPU's run queue.
+/// (In this order in memory, so that its parts begin where a cache line does.)
 #[derive(Debug)]
+#[repr(C)]
 pub struct RunQueue {
-    /// Whose it is.
-    pub cpu: CpuId,
     /// What others read without the lock.
     pub published: Published,
+    state: RefCell<RqState>,
+    /// Whose it is.
+    pub cpu: CpuId,
     /// Wakeups that other CPUs handed over (rt-class 3.6).
     pub(crate) wake_list: HandedOver<TaskId>,
     /// Groups whose queues this CPU is to let go on (deadline-groups B7, rule 4).
@@ -51,7 +54,6 @@ pub struct RunQueue {
     pub(crate) living: Living,
     /// This CPU's stopper.
     pub(crate) stop: Stopper,
-    state: RefCell<RqState>,
 }
 
 /// What is handed to this CPU, first come first served: lock-free.
@@ -82,57 +84,61 @@ impl<T> HandedOver<T> {
 }
 
 /// State of a run queue that is read without its lock, hence possibly stale.
+///
+/// In this order in memory: what choosing a CPU and balancing read of every CPU comes first. Of 512 CPUs no
+/// cache holds more.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Published {
     /// Task that the CPU executes or has just selected.
     pub curr: Shared<TaskId, RqLock>,
-    /// Whether that task is to make room, and how soon.
-    pub resched: Shared<Resched, RqLock>,
     /// Runnable tasks, the running one included; not those that are throttled.
     pub nr_running: Shared<u32, RqLock>,
+    /// Whether that task is to make room, and how soon.
+    pub resched: Shared<Resched, RqLock>,
+    /// Whether the list of pushable RT tasks holds any.
+    pub rt_pushable: Shared<bool, RqLock>,
+    /// Whether the RT tasks are left out of `nr_running`, because their class is throttled (rt-class 8.1).
+    pub rt_left_out: Shared<bool, RqLock>,
     /// `highest_prio.curr` of the RT queue: best queued RT priority, or [`Prio::NO_RT`].
     pub rt_highest: Shared<Prio, RqLock>,
     /// `highest_prio.next` (rt-class 1.5).
     pub rt_next: Shared<Prio, RqLock>,
-    /// RT tasks that compete, the running one included: not those of groups that have used up their time.
-    pub rt_nr_running: Shared<u32, RqLock>,
-    /// Whether those are left out of `nr_running`, because their class is throttled (rt-class 8.1).
-    pub rt_left_out: Shared<bool, RqLock>,
-    /// With RT_GROUP_SCHED: how many RT tasks `nr_running` contains.
-    pub rt_counted: Shared<u32, RqLock>,
+    /// Fair tasks among the runnable ones that work their debt off asleep (eevdf-class 3.7).
+    pub nr_delayed: Shared<u32, RqLock>,
+    /// Runnable fair tasks that are SCHED_IDLE.
+    pub nr_idle_policy: Shared<u32, RqLock>,
     /// Whether the stopper is queued: 1 or 0.
     pub stop_nr_running: Shared<u32, RqLock>,
     /// Deadline tasks that compete here, the running one included.
     pub dl_nr_running: Shared<u32, RqLock>,
+    /// RT tasks that compete, the running one included: not those of groups that have used up their time.
+    pub rt_nr_running: Shared<u32, RqLock>,
+    /// Sum of the weights of the runnable fair tasks.
+    pub load: Shared<u64, RqLock>,
+    /// Floor of virtual time of the fair queue.
+    pub min_vruntime: Shared<u64, RqLock>,
+    /// Since when the running task executes.
+    pub(crate) switched_at: Shared<Nanos, RqLock>,
+    /// Averages of what the fair tasks ask for and use, and what real-time ones leave of the CPU.
+    pub pelt: QueuePelt,
+    /// When and for whom this CPU balances fair tasks.
+    pub balance: CpuBalance,
+    /// With RT_GROUP_SCHED: how many RT tasks `nr_running` contains.
+    pub rt_counted: Shared<u32, RqLock>,
     /// The first of the deadlines queued here (earliest.curr).
     pub dl_earliest: Shared<Option<Nanos>, RqLock>,
     /// The first of those that may be pushed (earliest.next).
     pub dl_next: Shared<Option<Nanos>, RqLock>,
-    /// Fair tasks among the runnable ones that work their debt off asleep (eevdf-class 3.7).
-    pub nr_delayed: Shared<u32, RqLock>,
-    /// Whether the list of pushable RT tasks holds any.
-    pub rt_pushable: Shared<bool, RqLock>,
-    /// Runnable fair tasks that are SCHED_IDLE.
-    pub nr_idle_policy: Shared<u32, RqLock>,
-    /// Sum of the weights of the runnable fair tasks.
-    pub load: Shared<u64, RqLock>,
     /// Averages over 1, 2, 4, 8 and 16 ticks of the CPU's load: `load`, and what RT tasks add (fair-class
     /// 8.2).
     pub cpu_load: [Shared<u64, RqLock>; 5],
-    /// Averages of what the fair tasks ask for and use, and what real-time ones leave of the CPU.
-    pub pelt: QueuePelt,
     /// Clamps of utilisation of its tasks.
     pub clamps: CpuClamps,
-    /// Floor of virtual time of the fair queue.
-    pub min_vruntime: Shared<u64, RqLock>,
-    /// When and for whom this CPU balances fair tasks.
-    pub balance: CpuBalance,
     /// Time of interrupts that the task clock has left out so far (fair-placement 1.9).
     pub left_out: Shared<Nanos, RqLock>,
     /// What it counts.
     pub counts: CpuCounts,
-    /// Since when the running task executes.
-    pub(crate) switched_at: Shared<Nanos, RqLock>,
 }
 
 /// What the running task of a CPU is asked: the kernel's two need-resched flags (eevdf-class 5.1). The later
@@ -164,28 +170,30 @@ impl Published {
 }
 
 /// What a run-queue lock protects.
+/// (In this order in memory: [`Published`] says why.)
 #[derive(Debug)]
+#[repr(C)]
 pub struct RqState {
     /// Whose queue it is.
     pub cpu: CpuId,
+    /// Runnable tasks of all classes, the running one included; not those that are throttled.
+    pub nr_running: u32,
     /// Task that the CPU executes or has just selected.
     pub curr: TaskId,
     /// The CPU's idle task.
     pub idle: TaskId,
-    /// Runnable tasks of all classes, the running one included; not those that are throttled.
-    pub nr_running: u32,
     /// The queue's clock: time of the last [`RqGuard::update_clock`].
     pub clock: Nanos,
     /// Picks of a different task.
     pub nr_switches: u64,
+    /// The fair class's part: of several queues the one that is in front, which between paths is the root's.
+    pub fair: Box<CfsRq>,
     /// When the running task's turn ends, if a timer is set for that (HRTICK).
     pub hrtick: Option<Nanos>,
     /// The deadline class's part.
     pub dl: DlRq,
     /// The real-time class's part.
     pub rt: RtRq,
-    /// The fair class's part: of several queues the one that is in front, which between paths is the root's.
-    pub fair: Box<CfsRq>,
     /// Its queues of the groups, by their numbers. (In boxes, so that two change places without being
     /// copied.)
     #[expect(clippy::vec_box)]

@@ -133,10 +133,10 @@ pub struct TaskStats {
     pub exec_start: Kept<Nanos>,
     /// CPU time used, up to the last accounting.
     pub sum_exec_runtime: Kept<Nanos>,
-    /// Longest run time accounted at once.
-    pub exec_max: Kept<Nanos>,
     /// `sum_exec_runtime` when it was last picked; the difference is how long it has been running.
     pub prev_sum_exec_runtime: Kept<Nanos>,
+    /// Longest run time accounted at once.
+    pub exec_max: Kept<Nanos>,
     /// When it last left a CPU.
     pub last_ran: Kept<Nanos>,
     /// When it was last woken, until it runs. For the platform, which measures latencies.

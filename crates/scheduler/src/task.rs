@@ -3,7 +3,7 @@
 use crate::chunks::Chunks;
 use crate::class::Class;
 use crate::dl::DlOfTask;
-use crate::fair::FairEntity;
+use crate::fair::{FairEntity, GroupQueue};
 use crate::migrate::Migration;
 use crate::mutex::PiState;
 use crate::rt::RtEntity;
@@ -11,9 +11,9 @@ use crate::shared::{Kept, PiAndRqLock, Proof, Residence, RqLock, Shared, Unseen,
 use crate::stats::TaskStats;
 use crate::uclamp::TaskClamps;
 use crate::{CpuId, CpuMask, GroupId, Nanos, Nice, Pid, Policy, Prio, TaskId};
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::cell::RefCell;
+use core::hint::cold_path;
 
 /// What a task wants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -55,33 +55,32 @@ pub struct Task {
     pub migrating: Shared<bool, RqLock>,
     /// It is a thread of the kernel; set at creation.
     pub kernel_thread: Kept<bool>,
+    /// Its real-time queue counts it as boosted.
+    pub(crate) rt_boosted: Kept<bool>,
+    /// Its own nice value.
+    pub nice: Shared<Nice, PiAndRqLock>,
+    /// Its own policy.
+    pub policy: Shared<Policy, PiAndRqLock>,
     /// Effective priority.
     pub prio: Shared<Prio, PiAndRqLock>,
     /// Priority without inheritance.
     pub normal_prio: Shared<Prio, PiAndRqLock>,
     /// CPU it is assigned to.
     pub cpu: Shared<CpuId, Residence>,
-    /// Weight of `cpus_allowed` (1: pinned).
-    pub nr_cpus_allowed: Shared<u32, PiAndRqLock>,
-    /// Set at creation.
-    pub pid: Kept<Pid>,
-    /// RT class fields, under the run-queue lock.
-    pub rt: RtEntity,
     /// Counters.
     pub stats: TaskStats,
+    /// Fair class fields, under the run-queue lock.
+    pub se: FairEntity,
+    /// RT class fields, under the run-queue lock.
+    pub rt: RtEntity,
+    /// Set at creation.
+    pub pid: Kept<Pid>,
+    /// Weight of `cpus_allowed` (1: pinned).
+    pub nr_cpus_allowed: Shared<u32, PiAndRqLock>,
     /// Affinity.
     pub cpus_allowed: Shared<CpuMask, PiAndRqLock>,
     /// Whether it may leave its CPU at present.
     pub migration: Migration,
-    /// Its real-time queue counts it as boosted. (Here, where there is room, and not in [`RtEntity`]: a task
-    /// would take a cache line more.)
-    pub(crate) rt_boosted: Kept<bool>,
-    /// Fair class fields, under the run-queue lock.
-    pub se: FairEntity,
-    /// Its own policy.
-    pub policy: Shared<Policy, PiAndRqLock>,
-    /// Its own nice value.
-    pub nice: Shared<Nice, PiAndRqLock>,
     /// Priority inheritance, under the wait_locks of the mutexes involved.
     pub pi: PiState,
     /// Deadline class fields, under the run-queue lock.
@@ -89,6 +88,10 @@ pub struct Task {
     /// Clamps of utilisation, under the run-queue lock.
     pub clamps: TaskClamps,
 }
+
+/// What is at the beginning of a line, and what is still in the first one.
+const _: () = assert!(core::mem::offset_of!(Task, se) == 256);
+const _: () = assert!(core::mem::offset_of!(Task, stats.last_ran) == 64);
 
 impl Task {
     /// Clears a slot for a new task. The caller sets what it inherits.
@@ -175,15 +178,33 @@ impl Task {
 #[derive(Debug, Default)]
 pub struct TaskTable {
     slots: Chunks<Task>,
-    /// What stands for the groups, one for each of them and each CPU: see [`GroupEntities`].
-    entities: GroupEntities,
+    /// What stands for the groups: see [`GroupEntities`].
+    groups: GroupEntities,
     free: RefCell<Vec<TaskId>>,
 }
+
+/// A group on a CPU. Whoever needs one half is about to need the other, and there may be very many: so they
+/// lie beside each other.
+#[derive(Debug, Default)]
+pub struct GroupOnCpu {
+    /// What stands for it in its parent's queue.
+    pub entity: Task,
+    /// Its own queue.
+    pub queue: GroupQueue,
+}
+
+/// An odd number of cache lines, so that the parts that are used most do not share few places of a cache.
+const _: () = assert!(size_of::<GroupOnCpu>() / 64 % 2 == 1);
 
 /// The group entities (deadline-groups B1). A queue takes them for tasks, so they are kept as those are, but
 /// apart: they have no pid, nobody lists them, and their ids have the highest bit.
 #[derive(Debug, Default)]
-struct GroupEntities(Vec<Box<[Task]>>);
+struct GroupEntities {
+    /// Those of a group beside each other, one for each CPU; the groups in the order of their numbers.
+    all: Vec<GroupOnCpu>,
+    /// How many CPUs there are.
+    cpus: usize,
+}
 
 impl GroupEntities {
     const BIT: u32 = 1 << 31;
@@ -191,9 +212,13 @@ impl GroupEntities {
     const CPU_BITS: u32 = CpuId::LIMIT.ilog2();
 
     #[inline]
-    fn get(&self, id: TaskId) -> &Task {
-        let cpu = id.0 as usize & (CpuId::LIMIT - 1);
-        &self.0[id.group().index() - 1][cpu]
+    fn get(&self, id: TaskId) -> &GroupOnCpu {
+        self.at((id.0 & !Self::BIT) as usize >> Self::CPU_BITS, id.0 as usize & (CpuId::LIMIT - 1))
+    }
+
+    #[inline]
+    fn at(&self, group: usize, cpu: usize) -> &GroupOnCpu {
+        &self.all[group * self.cpus + cpu]
     }
 }
 
@@ -234,17 +259,29 @@ impl TaskTable {
     pub fn get(&self, id: TaskId) -> &Task {
         match self.slots.in_base(id.0) {
             Some(task) => task,
-            None => self.behind_base(id),
+            None => {
+                // Only for how the code is laid out: it is not rare where there are groups.
+                cold_path();
+                self.behind_base(id)
+            }
         }
     }
 
-    #[cold]
     #[inline(never)]
     fn behind_base(&self, id: TaskId) -> &Task {
-        if id.is_of_group() {
-            return self.entities.get(id);
-        }
-        self.slots.behind_base(id.0)
+        if id.is_of_group() { &self.groups.get(id).entity } else { self.slots.behind_base(id.0) }
+    }
+
+    /// What is kept of a group, other than the root, on a CPU.
+    #[inline]
+    pub fn group_on(&self, group: GroupId, cpu: CpuId) -> &GroupOnCpu {
+        self.groups.at(group.index() - 1, cpu.index())
+    }
+
+    /// What is kept of a group, other than the root, on each CPU.
+    pub(crate) fn group_on_all(&self, group: GroupId) -> &[GroupOnCpu] {
+        let first = (group.index() - 1) * self.groups.cpus;
+        &self.groups.all[first..first + self.groups.cpus]
     }
 
     /// Makes the entities of a new group, one for each CPU, as members of `parent`'s queues.
@@ -255,9 +292,10 @@ impl TaskTable {
             task.set_prio(&Unseen, policy.normal_prio(Nice::default()));
             task.cpu.set(&Unseen, CpuId(cpu));
             task.se.reset_group(parent, weight);
-            task
+            GroupOnCpu { entity: task, queue: GroupQueue::default() }
         };
-        self.entities.0.push((0..cpus as u16).map(entity).collect());
+        self.groups.cpus = cpus;
+        self.groups.all.extend((0..cpus as u16).map(entity));
     }
 
     /// A slot for a new task, state [`TaskState::New`].

@@ -275,7 +275,7 @@ fn is_the_one_to_run<P: Platform>(me: ThisCpu<'_, P>, next: TaskId, buddy: bool,
 /// Whether a group of this CPU was throttled as a whole at the clock of this switch.
 fn just_froze<P: Platform>(me: ThisCpu<'_, P>) -> bool {
     let now = me.k.rq(me.id).published.switched_at.get();
-    me.k.groups.ids().any(|group| me.k.groups.get(group).queue(me.id).bandwidth.is_frozen_since(now))
+    me.k.groups.ids().any(|group| me.k.group_queue(group, me.id).bandwidth.is_frozen_since(now))
 }
 
 /// eevdf-class E5: the running one stays for its protection only while it is eligible and protected.

@@ -19,7 +19,7 @@ pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found
     for group in k.groups.ids() {
         let entity = k.task(TaskId::of_group(group, cpu));
         let (queued, members) = (entity.on_rq.get(), queue.rq.queue(group).nr_running);
-        let bandwidth = &k.groups.get(group).queue(cpu).bandwidth;
+        let bandwidth = &k.group_queue(group, cpu).bandwidth;
         // One without members works its debt off. (Who is parked is no member.)
         let right = match (bandwidth.is_frozen(), members) {
             (true, _) => !queued,
@@ -40,7 +40,7 @@ pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found
 /// GB9: who is parked is so beside the queue of its group on its CPU, which is below a throttled one.
 fn parked<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, group: GroupId, found: &mut Findings) {
     let (k, cpu) = (moment.k, queue.rq.cpu);
-    let below = k.groups.get(group).queue(cpu).bandwidth.is_below_throttled();
+    let below = k.group_queue(group, cpu).bandwidth.is_below_throttled();
     for p in fair::parked(k, queue.rq.queue(group)) {
         let task = k.task(p);
         let here = task.se.parked.get() && task.cpu.get() == cpu && task.se.group.get() == group;
@@ -73,7 +73,7 @@ pub(super) fn sums<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     parked_once(moment, found);
     for group in k.groups.ids() {
         let of = k.groups.get(group);
-        let published: u64 = k.online.iter().map(|cpu| of.queue(cpu).contrib.get()).sum();
+        let published: u64 = k.online.iter().map(|cpu| k.group_queue(group, cpu).contrib.get()).sum();
         let counted = of.load_avg.get();
         found.expect("deadline-groups GB4", published == counted, || {
             format!("the queues of {group:?} have published {published}, it has a load of {counted}")
@@ -91,23 +91,23 @@ fn limit<P: Platform>(moment: &Moment<'_, P>, group: GroupId, found: &mut Findin
     let above = |cpu: CpuId| {
         let ancestors = core::iter::successors(Some(group), |g| Some(k.groups.parent(*g)));
         let ancestors = ancestors.take_while(|g| *g != GroupId::ROOT);
-        ancestors.filter(|g| k.groups.get(*g).queue(cpu).bandwidth.is_throttled()).count()
+        ancestors.filter(|g| k.group_queue(*g, cpu).bandwidth.is_throttled()).count()
     };
     for cpu in k.online.iter() {
-        let (counted, right) = (of.queue(cpu).bandwidth.above(), above(cpu));
+        let (counted, right) = (k.group_queue(group, cpu).bandwidth.above(), above(cpu));
         found.expect("deadline-groups GB9", counted as usize == right, || {
             format!("CPU {cpu}: {right} queues from {group:?} on are throttled, {counted} are counted")
         });
     }
     let Some(pool) = &of.pool else { return };
     for cpu in k.online.iter() {
-        let is = of.queue(cpu).bandwidth.is_throttled();
+        let is = k.group_queue(group, cpu).bandwidth.is_throttled();
         let listed = pool.throttled_on().filter(|other| *other == cpu).count();
         found.expect("deadline-groups GB9", listed == usize::from(is), || {
             format!("CPU {cpu}: {group:?} is throttled: {is}, and listed {listed} times")
         });
     }
-    let drawn = |cpu: CpuId| of.queue(cpu).bandwidth.remaining.get().max(0) as u64;
+    let drawn = |cpu: CpuId| k.group_queue(group, cpu).bandwidth.remaining.get().max(0) as u64;
     let has = pool.runtime.get().0 + k.online.iter().map(drawn).sum::<u64>();
     let late = u64::from(k.online.weight()) * moment.past.bandwidth_slice_us as u64 * 1_000;
     let params = pool.params.get();

@@ -61,5 +61,5 @@ impl Window {
 
 /// What a group's queue on a CPU has used and not got yet, in ns.
 fn debt<P: Platform>(moment: &Moment<'_, P>, group: GroupId, cpu: CpuId) -> i64 {
-    (-moment.k.groups.get(group).queue(cpu).bandwidth.remaining.get()).max(0)
+    (-moment.k.group_queue(group, cpu).bandwidth.remaining.get()).max(0)
 }

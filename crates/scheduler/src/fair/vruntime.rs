@@ -35,6 +35,16 @@ pub(super) fn proportion(delta: u64, weight: u64, total: u64) -> u64 {
     }
 }
 
+/// `x × numerator / denominator`, rounded towards zero. (Nearly always in 64 bits: a division of twice the
+/// width takes many times as long.)
+#[inline]
+pub(super) fn scaled(x: i64, numerator: u64, denominator: u64) -> i64 {
+    match x.checked_mul(numerator as i64) {
+        Some(product) => product / denominator as i64,
+        None => (i128::from(x) * i128::from(numerator) / i128::from(denominator)) as i64,
+    }
+}
+
 impl FairEntity {
     /// Real time in ns to virtual time of this task, START_NICE penalty included (fair-class 1.3).
     #[inline]
@@ -74,6 +84,15 @@ mod tests {
         assert_eq!(proportion(6_000_000, 15, 1039), 86_622);
         assert_eq!(proportion(u64::MAX / 2, 88761, 88761), u64::MAX / 2);
         assert_eq!(proportion(u64::MAX, 88761, 15), i64::MAX as u64);
+    }
+
+    /// eevdf-class 3.8: lag and what is left of a request keep their real time; exact at any size.
+    #[test]
+    fn scaling_rounds_towards_zero() {
+        assert_eq!([scaled(7, 3, 2), scaled(-7, 3, 2)], [10, -10]);
+        assert_eq!(scaled(3_000_000, 1024, 335), 9_170_149);
+        assert_eq!(scaled(-(1 << 62), 1024, 2048), -(1 << 61), "the product takes more than 64 bits");
+        assert_eq!(scaled(i64::MAX, 88761, 88761), i64::MAX);
     }
 
     /// fair-class 1.3.

@@ -182,9 +182,9 @@ fn a_bound_task_that_owes_service_is_bound() {
     let vruntime = &lab.k.task(p).se.vruntime;
     {
         let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
-        crate::fair::eevdf::leave_tree(&mut rq, crate::fair::EntityId::of(p));
+        crate::fair::eevdf::leave_tree(&mut rq, &lab.k.task(p).se);
         vruntime.set(vruntime.get().wrapping_add(100_000_000));
-        crate::fair::eevdf::join_tree(&mut rq, crate::fair::EntityId::of(p));
+        crate::fair::eevdf::join_tree(&mut rq, crate::fair::EntityId::of(p), &lab.k.task(p).se);
     }
     lab.advance(Nanos::from_millis(1));
     let [mut from, mut to] = [0, 1].map(|cpu| lab.run(lab.cpu(cpu).lock(CpuId(cpu))));

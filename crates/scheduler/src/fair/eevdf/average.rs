@@ -55,10 +55,16 @@ pub(crate) struct Sums {
 impl Sums {
     /// Those of a queue.
     pub(crate) fn of(tasks: &TaskTable, fair: &CfsRq) -> Sums {
+        let runs = fair.curr.map(|c| &tasks.get(c.task()).se);
+        Sums::with(fair, runs.filter(|se| se.eevdf.on_rq.get()))
+    }
+
+    /// Those of a queue whose running entity, as far as it competes, is `runs`.
+    #[inline]
+    pub(super) fn with(fair: &CfsRq, runs: Option<&FairEntity>) -> Sums {
         let queue = &fair.eevdf;
         let mut sums = Sums { v0: queue.v0, weighted_keys: queue.sum_wv, weights: queue.sum_w };
-        let curr = fair.curr.map(|c| &tasks.get(c.task()).se);
-        if let Some(curr) = curr.filter(|c| c.eevdf.on_rq.get()) {
+        if let Some(curr) = runs {
             sums.weighted_keys += queue.weighted_key(curr);
             sums.weights += curr.weight.get();
         }

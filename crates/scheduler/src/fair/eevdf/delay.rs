@@ -37,8 +37,7 @@ pub(super) fn set_delayed<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId
 /// An entity begins to work its debt off asleep, or no longer does. A group's is no task to be counted,
 /// and who is below a frozen queue counts nowhere.
 pub(super) fn count<P: Platform>(rq: &RqGuard<'_, P>, entity: EntityId, delayed: bool) {
-    let group = rq.me.entity(entity).group.get();
-    if !entity.is_group() && !bandwidth::hides(rq.me.k, group, rq.cpu) {
+    if !entity.is_group() && !bandwidth::hides(rq.me.k, rq.me.entity(entity).group.get(), rq.cpu) {
         rq.count_delayed(delayed);
     }
 }
@@ -92,12 +91,12 @@ pub(in crate::fair) fn requeue_delayed<P: Platform>(rq: &mut RqGuard<'_, P>, ent
         DelayLag::Clip => false,
     };
     if places_anew {
-        leave_tree(rq, entity);
+        leave_tree(rq, se);
         se.eevdf.on_rq.set(false);
         place_entity(rq, se, Entrance::Return);
         se.eevdf.on_rq.set(true);
         if rq.fair.curr != Some(entity) {
-            join_tree(rq, entity);
+            join_tree(rq, entity, se);
         }
     }
     clear_delayed(rq, entity);

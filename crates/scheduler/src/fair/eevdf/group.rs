@@ -7,7 +7,7 @@ use super::place::{Entrance, place_entity};
 use super::{join_tree, leave_tree};
 use crate::Nanos;
 use crate::fair::queue::EntityId;
-use crate::fair::vruntime::lag;
+use crate::fair::vruntime::{lag, scaled};
 use crate::platform::Platform;
 use crate::rq::RqGuard;
 
@@ -16,14 +16,10 @@ use crate::rq::RqGuard;
 pub(in crate::fair) fn reweight_queued<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, weight: u64) {
     let se = rq.me.entity(entity);
     let (old, vruntime) = (se.weight.get(), se.vruntime.get());
-    let scaled = |x: i64| match x.checked_mul(old as i64) {
-        Some(product) => product / weight as i64,
-        None => (i128::from(x) * i128::from(old) / i128::from(weight)) as i64,
-    };
-    let left = scaled(lag(se.eevdf.deadline.get(), vruntime));
-    let protected = scaled(lag(se.eevdf.vprot.get(), vruntime));
+    let left = scaled(lag(se.eevdf.deadline.get(), vruntime), old, weight);
+    let protected = scaled(lag(se.eevdf.vprot.get(), vruntime), old, weight);
     update_entity_lag(rq, se);
-    leave_tree(rq, entity);
+    leave_tree(rq, se);
     se.eevdf.on_rq.set(false);
     reweight_entity(se, weight, rq.me.k.config.rules.reweight.get());
     se.weight.set(weight);
@@ -35,24 +31,25 @@ pub(in crate::fair) fn reweight_queued<P: Platform>(rq: &mut RqGuard<'_, P>, ent
     se.eevdf.vprot.set(now.wrapping_add_signed(protected));
     se.eevdf.on_rq.set(true);
     if rq.fair.curr != Some(entity) {
-        join_tree(rq, entity);
+        join_tree(rq, entity, se);
     }
     update_min_vruntime(rq);
 }
 
 /// The entity of a group asks for slices as short as the shortest of its queue.
 pub(in crate::fair) fn set_group_slice<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, slice: Nanos) {
-    let kept = &rq.me.entity(entity).eevdf;
+    let se = rq.me.entity(entity);
+    let kept = &se.eevdf;
     kept.custom_slice.set(true);
     if kept.slice.get() == slice {
         return;
     }
-    let waits = rq.me.entity(entity).in_timeline.get();
+    let waits = se.in_timeline.get();
     if waits {
-        leave_tree(rq, entity);
+        leave_tree(rq, se);
     }
     kept.slice.set(slice);
     if waits {
-        join_tree(rq, entity);
+        join_tree(rq, entity, se);
     }
 }

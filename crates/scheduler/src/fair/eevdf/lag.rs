@@ -4,7 +4,7 @@ use super::average::avg_vruntime;
 use super::slice;
 use crate::fair::cpu_load::tick_period;
 use crate::fair::queue::FairEntity;
-use crate::fair::vruntime::lag;
+use crate::fair::vruntime::{lag, scaled};
 use crate::platform::Platform;
 use crate::registry::{DelayLag, Feature, LagLimit, Reweight};
 use crate::rq::RqGuard;
@@ -49,9 +49,8 @@ pub(super) fn update_entity_lag<P: Platform>(rq: &mut RqGuard<'_, P>, se: &FairE
 /// `reweight=rescale` what is left of its request too.
 pub(in crate::fair) fn reweight_entity(se: &FairEntity, weight: u64, rule: Reweight) {
     let old = se.weight.get();
-    let scaled = |x: i64| (i128::from(x) * i128::from(old) / i128::from(weight)) as i64;
-    se.eevdf.vlag.set(scaled(se.eevdf.vlag.get()));
+    se.eevdf.vlag.set(scaled(se.eevdf.vlag.get(), old, weight));
     if se.eevdf.rel_deadline.get() && rule == Reweight::Rescale {
-        se.eevdf.deadline.set(scaled(se.eevdf.deadline.get() as i64) as u64);
+        se.eevdf.deadline.set(scaled(se.eevdf.deadline.get() as i64, old, weight) as u64);
     }
 }

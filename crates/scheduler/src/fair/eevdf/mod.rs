@@ -48,7 +48,7 @@ pub(super) use yield_::yield_task;
 #[cfg(test)]
 pub(super) use {average::avg_vruntime, lag::lag_limit};
 
-use super::queue::{Dequeued, EntityId, update_curr};
+use super::queue::{Dequeued, EntityId, FairEntity, update_curr};
 use crate::class::{DequeueKind, EnqueueKind};
 use crate::platform::Platform;
 use crate::registry::{Feature, ProtectWhen};
@@ -73,7 +73,7 @@ pub(super) fn enqueue_entity<P: Platform>(rq: &mut RqGuard<'_, P>, entity: Entit
         delay::count(rq, entity, true);
     }
     if rq.fair.curr != Some(entity) {
-        join_tree(rq, entity);
+        join_tree(rq, entity, se);
     } else if me.k.config.rules.protect_when.get() == ProtectWhen::SetNext {
         set_protect_slice(rq, se);
     }
@@ -96,7 +96,7 @@ pub(super) fn dequeue_entity<P: Platform>(
         return Dequeued::Delayed;
     }
     update_entity_lag(rq, se);
-    leave_tree(rq, entity);
+    leave_tree(rq, se);
     let deadline = &se.eevdf.deadline;
     match kind {
         DequeueKind::Restore | DequeueKind::Departure => {
@@ -157,7 +157,7 @@ pub(super) enum SetNext {
 pub(super) fn set_next_entity<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, how: SetNext) {
     let se = rq.me.entity(entity);
     rq.fair.buddies.clear(entity);
-    leave_tree(rq, entity);
+    leave_tree(rq, se);
     let protects = match how {
         SetNext::Picked => true,
         SetNext::Restored => rq.me.k.config.rules.protect_when.get() == ProtectWhen::SetNext,
@@ -170,7 +170,7 @@ pub(super) fn set_next_entity<P: Platform>(rq: &mut RqGuard<'_, P>, entity: Enti
 
 /// The running entity has been charged, and waits from now on.
 pub(super) fn put_prev_entity<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {
-    join_tree(rq, entity);
+    join_tree(rq, entity, rq.me.entity(entity));
 }
 
 /// A task's CPU changes: it has not run on the new one, so nothing of it is in the cache there.
@@ -184,8 +184,7 @@ pub(super) fn is_eligible<P: Platform>(rq: &RqGuard<'_, P>, entity: EntityId) ->
     Sums::of(&rq.me.k.tasks, rq.queue(se.group.get())).eligible(se.vruntime.get())
 }
 
-pub(super) fn join_tree<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {
-    let se = rq.me.entity(entity);
+pub(super) fn join_tree<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, se: &FairEntity) {
     if se.in_timeline.replace(true) {
         return;
     }
@@ -203,8 +202,7 @@ pub(super) fn join_tree<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) 
     waiting.set(waiting.get() + 1);
 }
 
-pub(super) fn leave_tree<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {
-    let se = rq.me.entity(entity);
+pub(super) fn leave_tree<P: Platform>(rq: &mut RqGuard<'_, P>, se: &FairEntity) {
     if !se.in_timeline.replace(false) {
         return;
     }

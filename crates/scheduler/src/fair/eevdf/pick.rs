@@ -1,8 +1,8 @@
 //! Who runs next: of those that are owed service, the earliest deadline (eevdf-class 3.6).
 
-use super::average::sums;
+use super::average::Sums;
 use super::protect;
-use crate::fair::queue::EntityId;
+use crate::fair::queue::{EntityId, FairEntity};
 use crate::fair::vruntime::lag;
 use crate::platform::Platform;
 use crate::registry::Feature;
@@ -39,12 +39,12 @@ pub(super) struct Choice {
 pub(super) fn pick_eevdf<P: Platform>(rq: &RqGuard<'_, P>, regard: Regard) -> Option<Choice> {
     let me = rq.me;
     let by = |because| move |entity| Choice { entity, because };
-    let curr = rq.fair.curr.filter(|c| me.entity(*c).eevdf.on_rq.get());
+    let runs = rq.fair.curr.map(|curr| me.entity(curr)).filter(|se| se.eevdf.on_rq.get());
     let tree = &rq.fair.eevdf.tree;
     if tree.is_empty() {
-        return curr.map(by(Because::Deadline));
+        return runs.and(rq.fair.curr).map(by(Because::Deadline));
     }
-    let sums = sums(rq);
+    let sums = Sums::with(&rq.fair, runs);
     let is_eligible = |entity: &EntityId| sums.eligible(me.entity(*entity).vruntime.get());
     if regard.buddy
         && me.has(Feature::PickBuddy)
@@ -52,16 +52,12 @@ pub(super) fn pick_eevdf<P: Platform>(rq: &RqGuard<'_, P>, regard: Regard) -> Op
     {
         return Some(Choice { entity: next, because: Because::Buddy });
     }
-    let curr = curr.filter(is_eligible);
-    if regard.protection
-        && let Some(curr) = curr.filter(|c| protect::is_kept(me, me.entity(*c)))
-    {
-        return Some(Choice { entity: curr, because: Because::Protected });
+    let runs = runs.filter(|se| sums.eligible(se.vruntime.get()));
+    if regard.protection && runs.is_some_and(|se| protect::is_kept(me, se)) {
+        return rq.fair.curr.map(by(Because::Protected));
     }
     let best = tree.earliest(|vruntime| sums.eligible(vruntime));
-    let stays = |curr: &EntityId| {
-        best.is_none_or(|best| lag(me.entity(*curr).eevdf.deadline.get(), best.deadline) < 0)
-    };
-    let entity = curr.filter(stays).or(best.map(|best| best.entity));
+    let is_first = |se: &FairEntity| best.is_none_or(|best| lag(se.eevdf.deadline.get(), best.deadline) < 0);
+    let entity = if runs.is_some_and(is_first) { rq.fair.curr } else { best.map(|best| best.entity) };
     entity.map(by(Because::Deadline))
 }

@@ -3,6 +3,7 @@
 use super::average::{avg_vruntime, sums};
 use super::slice;
 use crate::fair::queue::FairEntity;
+use crate::fair::vruntime::scaled;
 use crate::platform::Platform;
 use crate::registry::Feature;
 use crate::rq::RqGuard;
@@ -23,9 +24,10 @@ pub(super) fn place_entity<P: Platform>(rq: &mut RqGuard<'_, P>, se: &FairEntity
     slice::renew(rq, se);
     let mut request = se.vdelta(se.eevdf.slice.get().0);
     let mut lag = 0;
-    if me.has(Feature::PlaceLag) && !no_others(rq) {
-        let (own, others) = (i128::from(se.weight.get()), i128::from(sums(rq).weights().max(1)));
-        lag = (i128::from(se.eevdf.vlag.get()) * (others + own) / others) as i64;
+    let others = sums(rq).weights();
+    // Where nobody competes, lag means nothing.
+    if me.has(Feature::PlaceLag) && others > 0 {
+        lag = scaled(se.eevdf.vlag.get(), others + se.weight.get(), others);
     }
     let vruntime = avg_vruntime(rq).wrapping_add_signed(lag.wrapping_neg());
     se.vruntime.set(vruntime);
@@ -37,9 +39,4 @@ pub(super) fn place_entity<P: Platform>(rq: &mut RqGuard<'_, P>, se: &FairEntity
         request /= 2;
     }
     se.eevdf.deadline.set(vruntime.wrapping_add(request));
-}
-
-/// Whether nobody competes here, so that lag means nothing.
-fn no_others<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
-    sums(rq).weights() == 0
 }

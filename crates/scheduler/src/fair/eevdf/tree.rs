@@ -94,12 +94,19 @@ struct Halves {
 #[derive(Debug, Default)]
 pub struct Tree {
     nodes: Vec<Node>,
-    free: Vec<u32>,
+    /// The first place that is free; its left one is the next.
+    free: Link,
     root: Link,
     arrivals: u64,
 }
 
 impl Tree {
+    /// An empty tree with room for one: many queues of groups never hold more, and what is allocated now lies
+    /// near the queue, which is being made.
+    pub(in crate::fair) fn with_room_for_one() -> Tree {
+        Tree { nodes: Vec::with_capacity(1), ..Tree::default() }
+    }
+
     /// Adds an entity, behind those with the same deadline.
     pub(super) fn insert(&mut self, candidate: Candidate) -> Place {
         self.arrivals += 1;
@@ -111,8 +118,9 @@ impl Tree {
             right: None,
             extremes: Extremes::of(&candidate),
         };
-        let new = match self.free.pop() {
+        let new = match self.free {
             Some(at) => {
+                self.free = self.nodes[at as usize].left;
                 self.nodes[at as usize] = node;
                 at
             }
@@ -125,7 +133,7 @@ impl Tree {
                 self.nodes.len() as u32 - 1
             }
         };
-        self.root = Some(self.insert_below(self.root, new));
+        self.root = if self.root.is_none() { Some(new) } else { Some(self.insert_below(self.root, new)) };
         node.place()
     }
 
@@ -158,7 +166,8 @@ impl Tree {
         let at = at?;
         let node = self.nodes[at as usize];
         if node.place() == place {
-            self.free.push(at);
+            self.nodes[at as usize].left = self.free;
+            self.free = Some(at);
             return self.join(node.left, node.right);
         }
         if place.is_before(node.place()) {

@@ -4,13 +4,12 @@
 //! changed takes over what that queue uses, and its parent's queue the difference; so a change climbs level
 //! by level.
 
-use super::table::GroupQueue;
 use super::weight::{publish, update_cfs_group};
 use crate::fair::pelt;
 use crate::fair::queue::EntityId;
 use crate::platform::Platform;
 use crate::rq::RqGuard;
-use crate::{CpuId, GroupId, ThisCpu};
+use crate::{CpuId, GroupId, GroupOnCpu, ThisCpu};
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
@@ -30,9 +29,10 @@ pub(in crate::fair) fn queue_changed<P: Platform>(me: ThisCpu<'_, P>, group: Gro
 /// what it is now.
 pub(super) fn update_entity<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {
     let group = entity.group();
-    publish(rq, group);
-    pelt::update_group(rq, entity, rq.me.group_queue(group, rq.cpu).runnable.get());
-    propagate(rq, entity);
+    let on = rq.me.group_on(group, rq.cpu);
+    publish(rq, group, &on.queue);
+    pelt::update_group(rq, entity, on);
+    propagate(rq, group, on);
 }
 
 /// Its entity counts as many tasks as the queue of a group has now.
@@ -41,14 +41,13 @@ pub(super) fn note_runnable<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) {
 }
 
 /// The entity shows what its group's queue has become, and the queue in front the difference.
-fn propagate<P: Platform>(rq: &RqGuard<'_, P>, entity: EntityId) {
-    let group = entity.group();
-    let from: &GroupQueue = rq.me.group_queue(group, rq.cpu);
+fn propagate<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId, on: &GroupOnCpu) {
+    let from = &on.queue;
     if !from.changed.replace(false) {
         return;
     }
     let change = from.load_change.take();
-    let se = rq.me.entity(entity);
+    let se = &on.entity.se;
     let own = &se.pelt.average;
     let to = rq.me.averages_of(rq.fair.group, rq.cpu).average;
     own.follow_use(&from.average, to);
@@ -106,15 +105,13 @@ pub(super) fn lives<P: Platform>(me: ThisCpu<'_, P>, group: GroupId, cpu: CpuId)
 }
 
 /// Whether nothing is left in the averages of a group's queue, nor in what the levels above know of it.
-fn is_faded<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> bool {
-    let queue = rq.me.group_queue(group, rq.cpu);
-    let entity = EntityId::of_group(group, rq.cpu);
+fn is_faded<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId, on: &GroupOnCpu) -> bool {
+    let GroupOnCpu { entity, queue } = on;
     let is_zero = |average: &pelt::Average| {
         average.load_avg.get() == 0 && average.util_avg.get() == 0 && average.runnable_avg.get() == 0
     };
-    let is_empty = rq.queue(group).nr_running == 0 && !rq.me.task(entity.task()).on_rq.get();
-    let is_shown = !queue.changed.get();
-    is_empty && is_shown && is_zero(&queue.average) && is_zero(&rq.me.entity(entity).pelt.average)
+    let is_empty = || rq.queue(group).nr_running == 0 && !entity.on_rq.get();
+    is_zero(&queue.average) && !queue.changed.get() && is_empty() && is_zero(&entity.se.pelt.average)
 }
 
 /// Brings all averages of a CPU's groups up to date, from the leaves on: what sleeps there, and what has
@@ -124,16 +121,17 @@ pub(in crate::fair) fn update_all<P: Platform>(rq: &mut RqGuard<'_, P>) {
     let mut last = None;
     while let Some(group) = living.after(last) {
         last = Some(group);
-        let changes = pelt::update_queue_of_group(rq, group);
-        let queue = rq.me.group_queue(group, rq.cpu);
+        let on = rq.me.group_on(group, rq.cpu);
+        let queue = &on.queue;
+        let changes = pelt::update_queue_of_group(rq, group, queue);
         // What the rate limit has kept back when the last of it faded is still to be published.
         let is_behind = queue.average.load_avg.get() == 0 && queue.contrib.get() > 0;
         if changes || is_behind {
             let parent = rq.me.k.groups.parent(group);
             rq.bring(parent);
             update_entity(rq, EntityId::of_group(group, rq.cpu));
-        } else if is_faded(rq, group) {
-            rq.me.group_queue(group, rq.cpu).lives.set(false);
+        } else if is_faded(rq, group, on) {
+            queue.lives.set(false);
             living.remove(group);
         }
     }

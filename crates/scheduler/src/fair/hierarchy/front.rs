@@ -9,6 +9,7 @@ use crate::fair::queue::CfsRq;
 use crate::platform::Platform;
 use crate::rq::{RqGuard, RqState};
 use crate::shared::{RqLock, Shared};
+use core::hint::cold_path;
 use core::mem::swap;
 
 impl RqState {
@@ -17,12 +18,12 @@ impl RqState {
     pub(in crate::fair) fn bring(&mut self, group: GroupId) -> GroupId {
         let before = self.fair.group;
         if before != group {
+            cold_path();
             self.change_places(before, group);
         }
         before
     }
 
-    #[cold]
     #[inline(never)]
     fn change_places(&mut self, before: GroupId, group: GroupId) {
         // The place of the queue in front holds the root's.
@@ -40,10 +41,10 @@ impl RqState {
         if self.fair.group == group {
             return &self.fair;
         }
+        cold_path();
         self.queue_behind(group)
     }
 
-    #[cold]
     #[inline(never)]
     fn queue_behind(&self, group: GroupId) -> &CfsRq {
         let place = if group == GroupId::ROOT { self.fair.group } else { group };

@@ -8,7 +8,6 @@ use crate::rq::RqGuard;
 use crate::{GroupId, TaskId, ThisCpu};
 
 /// The load of a task as the whole CPU sees it: of what each level brings to the one above, its part.
-#[cold]
 #[inline(never)]
 pub(in crate::fair) fn task_h_load<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, own: u64) -> u64 {
     let task = me.task(p);

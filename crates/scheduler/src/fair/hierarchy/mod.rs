@@ -37,4 +37,3 @@ pub(in crate::fair) use path::{
     charge_levels, choose_below, dequeue, enqueue, finish_delayed, put_prev, set_next, tick, with_queue_of,
 };
 pub(in crate::fair) use preempt::check_preempt_wakeup;
-pub(in crate::fair) use table::Averages;

@@ -14,7 +14,6 @@ use crate::{GroupId, TaskId};
 
 /// A task of a group becomes runnable: so does each group above it of which nobody was. Whether nothing above
 /// is frozen.
-#[cold]
 #[inline(never)]
 pub(in crate::fair) fn enqueue<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind: EnqueueKind) -> bool {
     let group = rq.me.task(p).se.group.get();
@@ -65,7 +64,6 @@ pub(super) fn enter_above<P: Platform>(rq: &mut RqGuard<'_, P>, tasks: u32) -> b
 
 /// A task of a group leaves its queue, or blocks and stays for a while; a group of which nobody is left
 /// leaves the level above.
-#[cold]
 #[inline(never)]
 pub(in crate::fair) fn dequeue<P: Platform>(
     rq: &mut RqGuard<'_, P>,
@@ -156,7 +154,6 @@ fn leave<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) -> bool {
 }
 
 /// A group of the queue in front that has worked off its debt without a task leaves.
-#[cold]
 #[inline(never)]
 pub(in crate::fair) fn finish_delayed<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {
     let before = rq.fair.group;
@@ -170,7 +167,6 @@ pub(in crate::fair) fn finish_delayed<P: Platform>(rq: &mut RqGuard<'_, P>, enti
 
 /// The task that is to run of those below a group's entity; `None` if all whom a pick found were asleep, or
 /// a queue was throttled, so that the levels above have changed.
-#[cold]
 #[inline(never)]
 pub(in crate::fair) fn choose_below<P: Platform>(
     rq: &mut RqGuard<'_, P>,
@@ -187,7 +183,6 @@ pub(in crate::fair) fn choose_below<P: Platform>(
 }
 
 /// A task of a group becomes the running one, and so do the groups above it, from the root on.
-#[cold]
 #[inline(never)]
 pub(in crate::fair) fn set_next<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, how: SetNext) {
     descend(rq, EntityId::of(p), how);
@@ -206,12 +201,11 @@ fn descend<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, how: SetNext)
     update_entity(rq, entity);
     // A group that was put back in this very pick goes on: only its tasks take turns.
     let group = rq.me.group_queue(entity.group(), rq.cpu);
-    let goes_on = how == SetNext::Picked && group.put_in_pick.get() == Some(rq.nr_switches);
+    let goes_on = how == SetNext::Picked && group.put_in_pick.get() == rq.nr_switches + 1;
     queue::become_curr(rq, entity, if goes_on { SetNext::Continued } else { how });
 }
 
 /// The running task of a group stops running, and so do the groups above it.
-#[cold]
 #[inline(never)]
 pub(in crate::fair) fn put_prev<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     each_level(rq, p, |rq, entity| {
@@ -221,7 +215,7 @@ pub(in crate::fair) fn put_prev<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId)
                 update_entity(rq, entity);
             }
             let group = rq.me.group_queue(entity.group(), rq.cpu);
-            group.put_in_pick.set(Some(rq.nr_switches));
+            group.put_in_pick.set(rq.nr_switches + 1);
         }
         queue::put_here(rq, entity);
         // One that blocks or changes may have left a queue empty.
@@ -232,7 +226,6 @@ pub(in crate::fair) fn put_prev<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId)
 }
 
 /// A tick while a task of a group runs: each level looks whether it is somebody else's turn.
-#[cold]
 #[inline(never)]
 pub(in crate::fair) fn tick<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     each_level(rq, p, |rq, entity| {

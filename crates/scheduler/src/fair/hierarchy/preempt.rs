@@ -10,7 +10,6 @@ use crate::rq::RqGuard;
 use crate::{GroupId, TaskId};
 
 /// Asks for a reschedule if `p`, just queued here, should run before the fair task that runs.
-#[cold]
 #[inline(never)]
 pub(in crate::fair) fn check_preempt_wakeup<P: Platform>(
     rq: &mut RqGuard<'_, P>,

@@ -6,9 +6,11 @@ use crate::fair::queue::CfsRq;
 use crate::platform::Platform;
 use crate::rt::{Bandwidth, RtLimit};
 use crate::shared::{Kept, RqLock, Shared};
-use crate::{Clamps, CpuId, GroupId, IDLE_POLICY_WEIGHT, Nanos, Policy, Scheduler, TaskId, ThisCpu};
-use alloc::boxed::Box;
+use crate::{
+    Clamps, CpuId, GroupId, GroupOnCpu, IDLE_POLICY_WEIGHT, Nanos, Policy, Scheduler, TaskId, ThisCpu,
+};
 use alloc::vec::Vec;
+use core::hint::cold_path;
 
 /// What a group is to be like.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,58 +32,71 @@ pub struct GroupParams {
 
 /// All groups but the root.
 #[derive(Debug, Default)]
-pub struct Groups(Vec<Group>);
+pub struct Groups {
+    all: Vec<Group>,
+    /// Some have a limit. Where none has, nobody looks for one.
+    limited: bool,
+}
 
-/// A group.
+/// A group. (In this order in memory: what each event of its tasks asks for comes first.)
 #[derive(Debug)]
+#[repr(C)]
 pub struct Group {
     /// The group that it is part of.
     pub parent: GroupId,
     /// How many groups it is part of, the root included.
     pub depth: u32,
-    /// The groups that are part of it, and of no other that is.
-    pub(super) children: Vec<GroupId>,
     /// What it weighs as a whole.
     pub shares: u64,
+    /// Sum of what its queues have published of their loads (deadline-groups B3, B4).
+    pub load_avg: Kept<u64>,
     /// Whether it is a `cpu.idle` group.
     pub idle: bool,
+    /// The groups that are part of it, and of no other that is.
+    pub(super) children: Vec<GroupId>,
     /// What it may use; `None`: without limit.
     pub pool: Option<Pool>,
     /// The clamps in force: those that it asks for, within its parent's.
     pub clamps: Clamps,
     /// What its real-time tasks may use, if they have queues of their own.
     pub rt: Option<Bandwidth>,
-    /// Sum of what its queues have published of their loads (deadline-groups B3, B4).
-    pub load_avg: Kept<u64>,
-    queues: Box<[GroupQueue]>,
 }
 
 /// What is kept of a group's queue on a CPU, beside that CPU's lock.
+///
+/// In this order in memory, so that a group without a limit, whose tasks stay, touches two cache lines of it.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct GroupQueue {
-    /// Floor of virtual time.
-    pub min_vruntime: Shared<u64, RqLock>,
     /// Averages of what its tasks ask for and use, those of the groups below included.
     pub average: Average,
-    /// What has left it asleep since they were last updated.
-    pub removed: Removed,
     /// What of its load is in the group's sum.
     pub contrib: Kept<u64>,
     /// When that was last brought up to date.
     pub(super) published_at: Kept<Nanos>,
     /// Tasks below it, as its entity was last counted.
-    pub(super) runnable: Kept<u64>,
-    /// Something has joined or left, which the levels above do not show yet.
-    pub(super) changed: Kept<bool>,
+    pub(in crate::fair) runnable: Kept<u64>,
     /// Of what has joined or left, the sum of the times that it was runnable.
     pub(super) load_change: Kept<i64>,
+    /// Something has joined or left, which the levels above do not show yet.
+    pub(super) changed: Kept<bool>,
     /// Its averages, or who is in it, have to be looked after ([`super::averages::Living`]).
     pub(super) lives: Kept<bool>,
-    /// In which pick its entity was last put back: so many switches the CPU had made.
-    pub(super) put_in_pick: Kept<Option<u64>>,
+    /// Sum of the weights that are queued there; zero: nobody competes.
+    pub(in crate::fair) load: Kept<u64>,
+    /// In which pick its entity was last put back: so many switches the CPU had made, and one more; zero: in
+    /// none.
+    pub(super) put_in_pick: Kept<u64>,
+    /// What has left it asleep since the averages were last updated.
+    pub removed: Removed,
+    /// Floor of virtual time.
+    pub min_vruntime: Shared<u64, RqLock>,
     /// Its part of the group's limit.
     pub bandwidth: QueueBandwidth,
 }
+
+/// What is still in the second line.
+const _: () = assert!(core::mem::offset_of!(GroupQueue, removed) == 128 - size_of::<u64>());
 
 /// The averages of a queue, of a group or of a CPU.
 #[derive(Clone, Copy, Debug)]
@@ -94,12 +109,12 @@ impl Groups {
     /// Whether there is none.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.all.is_empty()
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.all.len()
     }
 
     /// A group other than the root.
@@ -108,12 +123,22 @@ impl Groups {
     /// If there is no such group.
     #[inline]
     pub fn get(&self, group: GroupId) -> &Group {
-        &self.0[group.index() - 1]
+        &self.all[group.index() - 1]
+    }
+
+    /// The limit of a group, if it has one.
+    #[inline]
+    pub(super) fn pool_of(&self, group: GroupId) -> Option<&Pool> {
+        if !self.limited || group == GroupId::ROOT {
+            return None;
+        }
+        cold_path();
+        self.get(group).pool.as_ref()
     }
 
     /// Every group other than the root, parents before their children.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = GroupId> + use<> {
-        (1..=self.0.len() as u32).map(GroupId)
+        (1..=self.all.len() as u32).map(GroupId)
     }
 
     /// The group that this one is part of; the root is part of itself.
@@ -137,14 +162,6 @@ impl Groups {
     }
 }
 
-impl Group {
-    /// Its queue on a CPU.
-    #[inline]
-    pub fn queue(&self, cpu: CpuId) -> &GroupQueue {
-        &self.queues[cpu.index()]
-    }
-}
-
 impl Default for GroupQueue {
     fn default() -> GroupQueue {
         GroupQueue {
@@ -157,6 +174,7 @@ impl Default for GroupQueue {
             changed: Kept::default(),
             load_change: Kept::default(),
             lives: Kept::default(),
+            load: Kept::default(),
             put_in_pick: Kept::default(),
             bandwidth: QueueBandwidth::default(),
         }
@@ -170,49 +188,55 @@ impl<P: Platform> Scheduler<P> {
     /// If it is not, or the shares are zero.
     pub fn create_group(&mut self, params: GroupParams) -> GroupId {
         let GroupParams { parent, shares, idle, quota, clamps, rt } = params;
-        assert!(parent.index() <= self.groups.0.len() && shares > 0, "a legal group: {params:?}");
+        assert!(parent.index() <= self.groups.all.len() && shares > 0, "a legal group: {params:?}");
         let cpus = self.cpus();
         let shares = if idle { IDLE_POLICY_WEIGHT } else { shares };
         let policy = if idle { Policy::Idle } else { Policy::Normal };
         let depth = self.groups.depth(parent) + 1;
         self.tasks.create_group(cpus, parent, shares, policy);
-        let id = GroupId(self.groups.0.len() as u32 + 1);
+        let id = GroupId(self.groups.all.len() as u32 + 1);
         let has_rt_groups = self.rt_bandwidth.has_groups();
         for rq in self.rqs_mut() {
             rq.create_group(id, has_rt_groups);
         }
         let rt = rt.filter(|_| has_rt_groups).map(|limit| Bandwidth::of_group(cpus, limit));
-        let queues = (0..cpus).map(|_| GroupQueue::default()).collect();
         let (pool, load_avg) = (quota.map(Pool::new), Kept::default());
         if parent != GroupId::ROOT {
-            self.groups.0[parent.index() - 1].children.push(id);
+            self.groups.all[parent.index() - 1].children.push(id);
         }
+        self.groups.limited |= pool.is_some();
         let children = Vec::new();
         let clamps = self.clamps_below(parent, clamps);
-        self.groups.0.push(Group {
-            parent,
-            depth,
-            children,
-            shares,
-            idle,
-            pool,
-            clamps,
-            rt,
-            load_avg,
-            queues,
-        });
+        self.groups.all.push(Group { parent, depth, children, shares, idle, pool, clamps, rt, load_avg });
         id
     }
 }
 
 impl<P: Platform> Scheduler<P> {
+    /// The queue of a group, other than the root, on a CPU.
+    #[inline]
+    pub fn group_queue(&self, group: GroupId, cpu: CpuId) -> &GroupQueue {
+        &self.tasks.group_on(group, cpu).queue
+    }
+
+    /// The part of a group's queue in the limits, its own and those of the levels above; `None` where no
+    /// group has a limit, and for the root.
+    #[inline]
+    pub(super) fn limit_of(&self, group: GroupId, cpu: CpuId) -> Option<&QueueBandwidth> {
+        if !self.groups.limited || group == GroupId::ROOT {
+            return None;
+        }
+        cold_path();
+        Some(&self.group_queue(group, cpu).bandwidth)
+    }
+
     /// The floor of virtual time of a queue.
     #[inline]
     pub(crate) fn floor_of(&self, group: GroupId, cpu: CpuId) -> &Shared<u64, RqLock> {
         if group == GroupId::ROOT {
             return &self.rq(cpu).published.min_vruntime;
         }
-        &self.groups.get(group).queue(cpu).min_vruntime
+        &self.group_queue(group, cpu).min_vruntime
     }
 
     /// What stands for a task in the queue of a group on its CPU: itself, or a group; `None` if the task is
@@ -230,8 +254,8 @@ impl<P: Platform> Scheduler<P> {
 
     /// What became of the limit of a group, other than the root, up to `now`; `None` without one.
     pub fn bandwidth_counts(&self, group: GroupId, now: Nanos) -> Option<BandwidthCounts> {
-        let group = self.groups.get(group);
-        group.pool.as_ref().map(|pool| pool.counts_with(now, &group.queues))
+        let pool = self.groups.get(group).pool.as_ref()?;
+        Some(pool.counts_with(now, self.tasks.group_on_all(group).iter().map(|on| &on.queue)))
     }
 
     /// CPU time that a group, other than the root, has been charged on a CPU.
@@ -244,7 +268,13 @@ impl<'k, P: Platform> ThisCpu<'k, P> {
     /// What is kept of a group's queue on a CPU.
     #[inline]
     pub(in crate::fair) fn group_queue(self, group: GroupId, cpu: CpuId) -> &'k GroupQueue {
-        self.k.groups.get(group).queue(cpu)
+        self.k.group_queue(group, cpu)
+    }
+
+    /// What is kept of a group on a CPU.
+    #[inline]
+    pub(in crate::fair) fn group_on(self, group: GroupId, cpu: CpuId) -> &'k GroupOnCpu {
+        self.k.tasks.group_on(group, cpu)
     }
 
     /// The averages of a queue.

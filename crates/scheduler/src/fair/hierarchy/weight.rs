@@ -1,6 +1,6 @@
 //! What the entity of a group weighs on a CPU: that CPU's part of the group's shares (deadline-groups B3).
 
-use super::bandwidth;
+use super::{GroupQueue, bandwidth};
 use crate::fair::discipline;
 use crate::fair::pelt;
 use crate::fair::queue::EntityId;
@@ -41,13 +41,13 @@ impl Part {
 
 /// The weight of the entity whose group has this queue, in which somebody competes; `None` while the queue is
 /// throttled, which keeps the weight that it has.
-fn calc_group_shares<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> Option<u64> {
+fn calc_group_shares<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId, queue: &GroupQueue) -> Option<u64> {
     let queued = rq.queue(group).load;
     debug_assert!(queued > 0, "an entity whose queue is empty keeps its weight");
     if bandwidth::is_throttled_hierarchy(rq.me.k, group, rq.cpu) {
         return None;
     }
-    let (of, queue) = (rq.me.k.groups.get(group), rq.me.group_queue(group, rq.cpu));
+    let of = rq.me.k.groups.get(group);
     let load = match rq.me.k.config.rules.group_shares.get() {
         GroupShares::WeightMax => queued.max(queue.average.load_avg.get()),
         GroupShares::Avg => queued,
@@ -59,8 +59,9 @@ fn calc_group_shares<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> Option
 /// The entity gets the weight that is right now; its queue is in front.
 pub(super) fn update_cfs_group<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {
     let group = entity.group();
-    let Some(weight) = calc_group_shares(rq, group) else { return };
-    let se = rq.me.entity(entity);
+    let on = rq.me.group_on(group, rq.cpu);
+    let Some(weight) = calc_group_shares(rq, group, &on.queue) else { return };
+    let se = &on.entity.se;
     let old = se.weight.get();
     if old == weight {
         return;
@@ -70,8 +71,7 @@ pub(super) fn update_cfs_group<P: Platform>(rq: &mut RqGuard<'_, P>, entity: Ent
 }
 
 /// Publishes what a queue, brought up to date a moment ago, brings to its group (update_tg_load_avg).
-pub(super) fn publish<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) {
-    let queue = rq.me.group_queue(group, rq.cpu);
+pub(super) fn publish<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId, queue: &GroupQueue) {
     let tracked = pelt::tracked(rq.me);
     // Where nothing is tracked, the weights themselves count.
     let now = if tracked { queue.average.load_avg.get() } else { rq.queue(group).load };
@@ -128,7 +128,7 @@ mod tests {
                 let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
                 rq.update_clock();
                 rq.me.group_queue(group, CpuId(0)).average.load_avg.set(*load);
-                publish(&rq, group);
+                publish(&rq, group, rq.me.group_queue(group, CpuId(0)));
                 assert_eq!(
                     rq.me.group_queue(group, CpuId(0)).contrib.get(),
                     lab.k.groups.get(group).load_avg.get()

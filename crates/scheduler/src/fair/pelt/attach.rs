@@ -6,8 +6,9 @@ use crate::Nanos;
 use crate::shared::Kept;
 
 /// What tasks took along that left this queue asleep. They leave without its lock, so it is subtracted at the
-/// queue's next update.
+/// queue's next update. (In this order in memory: each update looks at the first field.)
 #[derive(Debug, Default)]
+#[repr(C)]
 pub struct Removed {
     tasks: Kept<u32>,
     /// Of their load averages the sum.

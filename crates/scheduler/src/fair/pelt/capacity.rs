@@ -11,10 +11,13 @@ use crate::{CpuId, Nanos, ThisCpu};
 
 /// A CPU's capacity for fair tasks.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Capacity {
     /// What it is worth at its highest speed, with all of its time, in 1024ths of the best CPU
     /// (capacity_orig).
     pub full: u64,
+    /// As of the last refresh: 1 to `full`.
+    pub left: Kept<u64>,
     /// The same at the frequency at which it runs.
     pub speed: Kept<u64>,
     /// What its real-time tasks use (avg_rt).
@@ -25,8 +28,6 @@ pub struct Capacity {
     used_by_interrupts: Average,
     /// What all three use, in windows of half a second.
     windows: Windows,
-    /// As of the last refresh: 1 to `full`.
-    pub left: Kept<u64>,
 }
 
 impl Capacity {

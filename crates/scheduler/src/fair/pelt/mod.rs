@@ -40,7 +40,7 @@ pub(in crate::fair) use load::{
 };
 
 use super::hierarchy::bandwidth::clock_of;
-use super::hierarchy::{self, Averages};
+use super::hierarchy::{self, GroupQueue};
 use super::queue::{CfsRq, EntityId, FairEntity};
 use crate::class::{DequeueKind, EnqueueKind};
 use crate::platform::Platform;
@@ -48,11 +48,13 @@ use crate::registry::{Feature, LoadTracking, NewTaskUtil, PeltLag};
 use crate::rq::RqGuard;
 use crate::shared::Kept;
 use crate::task::Task;
-use crate::{CpuId, GroupId, TaskId, TaskState, ThisCpu};
+use crate::{CpuId, GroupId, GroupOnCpu, TaskId, TaskState, ThisCpu};
 use average::Activity;
+use core::hint::cold_path;
 
-/// What is kept of a task.
+/// What is kept of a task. (In this order in memory: a group's entity uses the first field alone.)
 #[derive(Debug, Default)]
+#[repr(C)]
 pub struct TaskPelt {
     /// Its averages.
     pub average: Average,
@@ -65,22 +67,24 @@ pub struct TaskPelt {
 }
 
 /// What is kept of a queue, beside its lock.
+/// (In this order in memory: [`crate::rq::Published`] says why.)
 #[derive(Debug)]
+#[repr(C)]
 pub struct QueuePelt {
     /// Its averages: shares of all tasks that run, wait or sleep here.
     pub average: Average,
-    /// What has left it since they were last updated.
-    pub removed: Removed,
     /// Sum of the estimates of the queued tasks, in 1024ths.
     pub estimated: Kept<u64>,
     /// Sum of their loads, without those of tasks that sleep (`balance_load=queued`).
     pub queued_load: Kept<u64>,
+    /// Load of the running task, if it needs a CPU that is worth more (rq.misfit_task_load); else zero.
+    pub misfit_load: Kept<u64>,
+    /// What has left it since they were last updated.
+    pub removed: Removed,
     /// What real-time tasks leave.
     pub capacity: Capacity,
     /// The time of all averages, where CPUs are not worth the same.
     pub clock: PeltClock,
-    /// Load of the running task, if it needs a CPU that is worth more (rq.misfit_task_load); else zero.
-    pub misfit_load: Kept<u64>,
 }
 
 impl QueuePelt {
@@ -174,7 +178,8 @@ fn averages<'k, P: Platform>(rq: &RqGuard<'k, P>, group: GroupId) -> &'k Average
 #[inline]
 pub(in crate::fair) fn update_queue<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) {
     if group != GroupId::ROOT {
-        update_queue_of_group(rq, group);
+        cold_path();
+        update_queue_of_group(rq, group, rq.me.group_queue(group, rq.cpu));
         return;
     }
     let queue = &rq.published.pelt;
@@ -184,15 +189,22 @@ pub(in crate::fair) fn update_queue<P: Platform>(rq: &RqGuard<'_, P>, group: Gro
 }
 
 /// The same of a group other than the root; whether the queue changed.
-#[cold]
 #[inline(never)]
-pub(in crate::fair) fn update_queue_of_group<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> bool {
-    let Averages { average, removed } = rq.me.averages_of(group, rq.cpu);
+pub(in crate::fair) fn update_queue_of_group<P: Platform>(
+    rq: &RqGuard<'_, P>,
+    group: GroupId,
+    queue: &GroupQueue,
+) -> bool {
+    let GroupQueue { average, removed, .. } = queue;
     let gone = removed.apply(average);
     if let Some(runnable) = gone {
         hierarchy::queue_changed(rq.me, group, rq.cpu, -(runnable as i64));
     }
-    average.update(clock_of(rq, group), activity_of_queue(rq.queue(group)), 1) || gone.is_some()
+    // Most queues of a CPU only fade: of those nothing else is looked at.
+    let is_empty = queue.load.get() == 0;
+    debug_assert_eq!(queue.load.get(), rq.queue(group).load, "the load beside the lock is that behind it");
+    let active = if is_empty { Activity::NONE } else { activity_of_queue(rq.queue(group)) };
+    average.update(clock_of(rq, group), active, 1) || gone.is_some()
 }
 
 #[inline]
@@ -200,13 +212,13 @@ fn activity_of_queue(fair: &CfsRq) -> Activity {
     Activity { load: fair.load, runnable: u64::from(fair.h_nr_running), running: fair.curr.is_some() }
 }
 
-/// Counts a group's entity and the queue in front, in which it competes; `runnable` tasks have been below it.
-pub(in crate::fair) fn update_group<P: Platform>(rq: &RqGuard<'_, P>, entity: EntityId, runnable: u64) {
+/// Counts a group's entity and the queue in front, in which it competes.
+pub(in crate::fair) fn update_group<P: Platform>(rq: &RqGuard<'_, P>, entity: EntityId, on: &GroupOnCpu) {
     if !tracked(rq.me) {
         return;
     }
-    let stands = rq.me.task(entity.task());
-    let load = u64::from(stands.on_rq.get());
+    let stands = &on.entity;
+    let (load, runnable) = (u64::from(stands.on_rq.get()), on.queue.runnable.get());
     let active = Activity { load, runnable, running: rq.fair.curr == Some(entity) };
     let now = clock_of(rq, rq.fair.group);
     stands.se.pelt.average.update(now, active, stands.se.weight.get());

@@ -56,26 +56,23 @@ impl<'k, P: Platform> ThisCpu<'k, P> {
 }
 
 /// A task's fields of this class; the run-queue lock protects them.
+///
+/// In this order in memory, so that all that competing takes lies in three cache lines: what orders it, its
+/// averages, where it is. Of an entity that stands for a group nothing else is used, and there may be very
+/// many of those.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub struct FairEntity {
     /// Load weight (fair-class 1.1).
     pub weight: Kept<u64>,
     /// Virtual runtime in ns; wraps around, so compare it with [`crate::fair::lag`] only.
     pub vruntime: Kept<u64>,
-    /// Group in whose queues it competes.
-    pub group: Kept<GroupId>,
-    /// START_NICE: left shift applied to the task's virtual time, 0 to 8 (fair-class 5.3).
-    pub penalty: Kept<u8>,
-    /// START_NICE: the task's own `sum_exec_runtime` after which the penalty ends; zero: none recorded.
-    pub pen_timeout: Kept<Nanos>,
-    /// How it behaves when it wakes others and is woken.
-    pub averages: Averages,
     /// What EEVDF keeps of it.
     pub eevdf: EevdfEntity,
     /// What it has asked for and used, if that is tracked.
     pub pelt: TaskPelt,
-    /// Whom it wakes, and where it ran.
-    pub habits: WakeHabits,
+    /// Group in whose queues it competes.
+    pub group: Kept<GroupId>,
     /// `vruntime` counts from the min_vruntime of whatever queue the task enters next: between a fork and the
     /// child's first enqueue, on the way from one CPU to another, and while the real-time class serves the
     /// task.
@@ -85,9 +82,21 @@ pub struct FairEntity {
     /// It has stopped on its way to user space, because its group has used up its limit, and is on no queue
     /// (deadline-groups B7).
     pub(crate) parked: Kept<bool>,
+    /// START_NICE: left shift applied to the task's virtual time, 0 to 8 (fair-class 5.3).
+    pub penalty: Kept<u8>,
     /// Its place in the queue's list of tasks.
     pub(super) links: Links,
+    /// How it behaves when it wakes others and is woken.
+    pub averages: Averages,
+    /// Whom it wakes, and where it ran.
+    pub habits: WakeHabits,
+    /// START_NICE: the task's own `sum_exec_runtime` after which the penalty ends; zero: none recorded.
+    pub pen_timeout: Kept<Nanos>,
 }
+
+/// What is at the beginning of a line, and what is still in the third.
+const _: () = assert!(core::mem::offset_of!(FairEntity, pelt) == 64);
+const _: () = assert!(core::mem::offset_of!(FairEntity, links) <= 192);
 
 impl FairEntity {
     /// State of a new task: level with min_vruntime of the queue it enters first, unless a fork places it.

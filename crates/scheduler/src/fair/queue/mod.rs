@@ -11,7 +11,7 @@ pub(super) use task_list::TaskList;
 
 use super::balance::takes_newest_first;
 use super::cfs::{Buddies, Timeline};
-use super::eevdf::{EevdfRq, SetNext, Sums};
+use super::eevdf::{EevdfRq, SetNext, Sums, Tree};
 use super::hierarchy::bandwidth::{self, is_hidden};
 use super::overutilised::check_overutilised;
 use super::{discipline, hierarchy, hrtick, pelt};
@@ -22,10 +22,15 @@ use crate::rq::RqGuard;
 use crate::stats::add;
 use crate::task::{Task, TaskTable};
 use crate::{GroupId, Nanos, Policy, TaskId, dl};
+use core::hint::cold_path;
 
 /// A run queue's part of this class; the run-queue lock protects it. Its floor of virtual time, min_vruntime,
 /// is published beside the lock, because a task that changes its CPU asleep reads it from both queues.
+///
+/// In this order in memory: what every event of a queue touches comes first, for with groups a CPU has very
+/// many queues.
 #[derive(Debug, Default)]
+#[repr(C, align(64))]
 pub struct CfsRq {
     /// Sum of the weights of the runnable tasks, the running one included.
     pub load: u64,
@@ -40,18 +45,18 @@ pub struct CfsRq {
     pub(in crate::fair) group: GroupId,
     /// The running entity, while this class serves it. It is not among those that wait.
     pub curr: Option<EntityId>,
-    /// The runnable entities that wait, under CFS.
-    pub timeline: Timeline,
-    /// What EEVDF keeps.
-    pub eevdf: EevdfRq,
-    /// Whom picking may prefer.
-    pub buddies: Buddies,
-    /// All runnable tasks, newest enqueue first.
-    pub(in crate::fair) tasks: TaskList,
-    /// Of a group's: its tasks that are parked, and so not among those (deadline-groups B7).
-    pub(in crate::fair) parked: TaskList,
     /// CPU time used by tasks of this queue.
     pub exec_clock: Nanos,
+    /// Whom picking may prefer.
+    pub buddies: Buddies,
+    /// What EEVDF keeps.
+    pub eevdf: EevdfRq,
+    /// All runnable tasks, newest enqueue first.
+    pub(in crate::fair) tasks: TaskList,
+    /// The runnable entities that wait, under CFS.
+    pub timeline: Timeline,
+    /// Of a group's: its tasks that are parked, and so not among those (deadline-groups B7).
+    pub(in crate::fair) parked: TaskList,
     /// How often a task entered or left the CPU more than three latencies away from min_vruntime.
     pub nr_spread_over: u64,
     /// When the averages of the CPU's load were last brought up to date.
@@ -61,7 +66,8 @@ pub struct CfsRq {
 impl CfsRq {
     /// That of a group.
     pub(crate) fn of_group(group: GroupId) -> CfsRq {
-        CfsRq { group, ..CfsRq::default() }
+        let eevdf = EevdfRq { tree: Tree::with_room_for_one(), ..EevdfRq::default() };
+        CfsRq { group, eevdf, ..CfsRq::default() }
     }
 
     /// Group whose queue it is.
@@ -104,6 +110,7 @@ pub(crate) fn enqueue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
     } else if task.se.parked.get() {
         return bandwidth::park(rq, p);
     } else {
+        cold_path();
         let counted = !is_hidden(me.k, task);
         if !hierarchy::enqueue(rq, p, kind) {
             if counted {
@@ -188,6 +195,7 @@ pub(crate) fn choose<P: Platform>(rq: &mut RqGuard<'_, P>) -> Option<TaskId> {
         if !picked.is_group() {
             return Some(picked.task());
         }
+        cold_path();
         let below = hierarchy::choose_below(rq, picked);
         if below.is_some() {
             return below;
@@ -214,6 +222,7 @@ fn runs_next<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, how: SetNext) {
     if task.se.group.get() == GroupId::ROOT {
         become_curr(rq, EntityId::of(p), how);
     } else {
+        cold_path();
         hierarchy::set_next(rq, p, how);
     }
     if !takes_newest_first(rq.me) && task.is_in_queue() {
@@ -252,6 +261,7 @@ pub(crate) fn put_prev_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     if rq.me.task(p).se.group.get() == GroupId::ROOT {
         put_here(rq, EntityId::of(p));
     } else {
+        cold_path();
         hierarchy::put_prev(rq, p);
     }
 }
@@ -279,6 +289,7 @@ pub(crate) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId) {
         pelt::ran(rq, curr);
         discipline::task_tick(rq, curr);
     } else {
+        cold_path();
         hierarchy::tick(rq, curr);
     }
     pelt::update_misfit(rq, Some(curr));
@@ -299,6 +310,7 @@ pub(crate) fn check_preempt_wakeup<P: Platform>(rq: &mut RqGuard<'_, P>, p: Task
     if rq.me.k.groups.is_empty() {
         discipline::check_preempt_siblings(rq, EntityId::of(p), p, cause);
     } else {
+        cold_path();
         hierarchy::check_preempt_wakeup(rq, p, cause);
     }
 }
@@ -316,6 +328,8 @@ fn count_idle_policy<P: Platform>(rq: &RqGuard<'_, P>, task: &Task, change: i32)
 pub(in crate::fair) fn set_load<P: Platform>(rq: &mut RqGuard<'_, P>, load: u64) {
     rq.fair.load = load;
     if rq.fair.group != GroupId::ROOT {
+        cold_path();
+        rq.me.group_queue(rq.fair.group, rq.cpu).load.set(load);
         return;
     }
     rq.published.load.set(rq, load);

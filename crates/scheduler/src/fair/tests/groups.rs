@@ -56,7 +56,7 @@ impl Lab {
 
     /// What a CPU's queue of a group may use before it asks again, in ns.
     pub(super) fn remaining(&self, group: GroupId, cpu: u16) -> i64 {
-        self.k.groups.get(group).queue(CpuId(cpu)).bandwidth.remaining.get()
+        self.k.group_queue(group, CpuId(cpu)).bandwidth.remaining.get()
     }
 
     pub(super) fn pool(&self, group: GroupId) -> Nanos {
@@ -64,7 +64,7 @@ impl Lab {
     }
 
     pub(in crate::fair) fn is_throttled(&self, group: GroupId, cpu: u16) -> bool {
-        self.k.groups.get(group).queue(CpuId(cpu)).bandwidth.is_throttled()
+        self.k.group_queue(group, CpuId(cpu)).bandwidth.is_throttled()
     }
 
     /// So many ticks of 4 ms on all CPUs.

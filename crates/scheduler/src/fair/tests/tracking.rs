@@ -20,7 +20,7 @@ impl Lab {
     /// The average of a group's queue, and of what stands for it.
     fn group_averages(&self, group: GroupId, cpu: u16) -> [&pelt::Average; 2] {
         let cpu = CpuId(cpu);
-        [&self.k.groups.get(group).queue(cpu).average, self.average(TaskId::of_group(group, cpu))]
+        [&self.k.group_queue(group, cpu).average, self.average(TaskId::of_group(group, cpu))]
     }
 
     fn nice(&self, p: TaskId, nice: i8) {

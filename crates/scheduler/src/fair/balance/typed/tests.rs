@@ -225,10 +225,10 @@ fn who_owes_service_stays() {
         }
         // A hundred milliseconds right of the other one.
         let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
-        crate::fair::eevdf::leave_tree(&mut rq, crate::fair::EntityId::of(owes));
+        crate::fair::eevdf::leave_tree(&mut rq, &lab.k.task(owes).se);
         let vruntime = &lab.k.task(owes).se.vruntime;
         vruntime.set(vruntime.get().wrapping_add(100_000_000));
-        crate::fair::eevdf::join_tree(&mut rq, crate::fair::EntityId::of(owes));
+        crate::fair::eevdf::join_tree(&mut rq, crate::fair::EntityId::of(owes), &lab.k.task(owes).se);
         drop(rq);
         domain_of(&lab, 1).balance.nr_balance_failed.set(failures);
         pull(&lab, 1, Situation::Busy, tasks(1)).moved

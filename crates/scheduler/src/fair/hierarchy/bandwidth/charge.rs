@@ -8,7 +8,7 @@ use crate::fair::queue::update_curr;
 use crate::platform::Platform;
 use crate::registry::{BwExpire, BwThrottle};
 use crate::rq::RqGuard;
-use crate::{GroupId, Nanos, ThisCpu};
+use crate::{Nanos, ThisCpu};
 
 /// What a queue without anybody keeps.
 const KEPT: i64 = 1_000_000;
@@ -16,12 +16,12 @@ const KEPT: i64 = 1_000_000;
 /// The limit of the group whose queue is in front.
 #[inline]
 fn pool_in_front<'k, P: Platform>(rq: &RqGuard<'k, P>) -> Option<&'k Pool> {
-    if rq.fair.group == GroupId::ROOT { None } else { rq.me.k.groups.get(rq.fair.group).pool.as_ref() }
+    rq.me.k.groups.pool_of(rq.fair.group)
 }
 
 /// Whether the queue in front, a group's, is frozen.
 pub(in crate::fair) fn front_is_frozen<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
-    bandwidth_in_front(rq).is_frozen()
+    rq.me.k.limit_of(rq.fair.group, rq.cpu).is_some_and(QueueBandwidth::is_frozen)
 }
 
 /// What stops when a queue is throttled now.
@@ -40,7 +40,6 @@ pub(super) fn slice<P: Platform>(me: ThisCpu<'_, P>) -> i64 {
 
 /// Somebody below the queue in front has run for `delta`. One that is in debt after asking for more is
 /// throttled; where that stops the whole queue, it makes room first.
-#[cold]
 #[inline(never)]
 pub(in crate::fair) fn account<P: Platform>(rq: &mut RqGuard<'_, P>, delta: Nanos) {
     let Some(pool) = pool_in_front(rq) else { return };
@@ -119,8 +118,9 @@ pub(in crate::fair) fn stops_at_enqueue<P: Platform>(rq: &mut RqGuard<'_, P>) ->
 /// if others wait for that, it is handed out soon; and the time of its averages stands still if it is below a
 /// throttled one.
 pub(in crate::fair) fn has_left<P: Platform>(rq: &mut RqGuard<'_, P>) {
-    if rq.fair.group != GroupId::ROOT && rq.fair.nr_running == 0 {
-        let own = bandwidth_in_front(rq);
+    if rq.fair.nr_running == 0
+        && let Some(own) = rq.me.k.limit_of(rq.fair.group, rq.cpu)
+    {
         if own.is_below_throttled() {
             own.stop_clock(rq.clock_pelt());
         }

@@ -17,15 +17,9 @@ use crate::{GroupId, Scheduler, TaskId, ThisCpu};
 #[inline]
 pub fn parks_on_return<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> bool {
     let task = me.task(p);
-    task.se.group.get() != GroupId::ROOT && is_throttled(me.k, task)
-}
-
-#[cold]
-#[inline(never)]
-fn is_throttled<P: Platform>(k: &Scheduler<P>, task: &Task) -> bool {
-    let queue = &k.groups.get(task.se.group.get()).queue(task.cpu.get()).bandwidth;
-    let is_user = !task.kernel_thread.get() && task.class.get() == Class::Fair;
-    is_user && queue.above.get() > queue.frozen.get()
+    let is_user = || !task.kernel_thread.get() && task.class.get() == Class::Fair;
+    let limit = me.k.limit_of(task.se.group.get(), task.cpu.get());
+    limit.is_some_and(|queue| is_user() && queue.above.get() > queue.frozen.get())
 }
 
 /// Whether a fair task that comes to the queue of its CPU competes there: it sleeps in no queue, and if it

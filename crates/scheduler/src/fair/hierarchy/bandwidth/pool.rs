@@ -87,9 +87,13 @@ impl Pool {
     }
 
     /// Adds the time of a queue that is throttled still.
-    pub(crate) fn counts_with(&self, now: Nanos, queues: &[GroupQueue]) -> BandwidthCounts {
+    pub(crate) fn counts_with<'q>(
+        &self,
+        now: Nanos,
+        queues: impl Iterator<Item = &'q GroupQueue>,
+    ) -> BandwidthCounts {
         let mut counts = self.counts.get();
-        for since in queues.iter().filter_map(|queue| queue.bandwidth.stops_since.get()) {
+        for since in queues.filter_map(|queue| queue.bandwidth.stops_since.get()) {
             counts.throttled_time += now.saturating_sub(since);
         }
         counts

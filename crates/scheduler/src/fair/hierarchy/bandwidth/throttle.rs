@@ -18,14 +18,8 @@ use crate::{CpuId, Event, GroupId, Nanos, Policy, Scheduler, TaskId, ThisCpu, Th
 /// Whether a fair task of a CPU counts nowhere: it is parked, or below a frozen queue there.
 #[inline]
 pub(crate) fn is_hidden<P: Platform>(k: &Scheduler<P>, task: &Task) -> bool {
-    task.se.group.get() != GroupId::ROOT && task_is_hidden(k, task)
-}
-
-#[cold]
-#[inline(never)]
-fn task_is_hidden<P: Platform>(k: &Scheduler<P>, task: &Task) -> bool {
-    let (group, cpu) = (task.se.group.get(), task.cpu.get());
-    task.se.parked.get() || k.groups.get(group).queue(cpu).bandwidth.is_hidden()
+    let limit = k.limit_of(task.se.group.get(), task.cpu.get());
+    limit.is_some_and(|queue| task.se.parked.get() || queue.is_hidden())
 }
 
 /// Whether a group's queue, or one above it, is throttled.
@@ -34,56 +28,43 @@ pub(in crate::fair) fn is_throttled_hierarchy<P: Platform>(
     group: GroupId,
     cpu: CpuId,
 ) -> bool {
-    group != GroupId::ROOT && k.groups.get(group).queue(cpu).bandwidth.is_below_throttled()
+    k.limit_of(group, cpu).is_some_and(QueueBandwidth::is_below_throttled)
 }
 
 /// Whether what is in a group's queue counts nowhere.
 pub(in crate::fair) fn hides<P: Platform>(k: &Scheduler<P>, group: GroupId, cpu: CpuId) -> bool {
-    group != GroupId::ROOT && k.groups.get(group).queue(cpu).bandwidth.is_hidden()
+    k.limit_of(group, cpu).is_some_and(QueueBandwidth::is_hidden)
 }
 
 /// The time of the averages of a queue: it stands still while the queue is below a frozen one, or empty and
 /// below a throttled one.
 #[inline]
 pub(in crate::fair) fn clock_of<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> Nanos {
-    if group == GroupId::ROOT {
-        return rq.clock_pelt();
-    }
-    clock_of_group(rq, group)
-}
-
-#[cold]
-#[inline(never)]
-fn clock_of_group<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> Nanos {
-    rq.me.group_queue(group, rq.cpu).bandwidth.clock_at(rq.clock_pelt())
+    let now = rq.clock_pelt();
+    rq.me.k.limit_of(group, rq.cpu).map_or(now, |queue| queue.clock_at(now))
 }
 
 /// The same at this moment, for who holds no lock.
 pub(in crate::fair) fn now_of<P: Platform>(me: ThisCpu<'_, P>, group: GroupId, cpu: CpuId) -> Nanos {
     let published = &me.k.rq(cpu).published;
     let now = published.pelt.clock.of_idle(me.now().saturating_sub(published.left_out.get()));
-    if group == GroupId::ROOT {
-        return now;
-    }
-    me.group_queue(group, cpu).bandwidth.clock_at(now)
+    me.k.limit_of(group, cpu).map_or(now, |queue| queue.clock_at(now))
 }
 
 /// Somebody is about to enter the queue in front, in which nobody may have been: the time of its averages
 /// goes on, unless it is below a frozen queue.
 pub(in crate::fair) fn comes<P: Platform>(rq: &mut RqGuard<'_, P>) {
-    if rq.fair.group != GroupId::ROOT {
-        let own = &rq.me.group_queue(rq.fair.group, rq.cpu).bandwidth;
-        if !own.is_hidden() {
-            own.start_clock(rq.clock_pelt());
-        }
+    if let Some(own) = rq.me.k.limit_of(rq.fair.group, rq.cpu)
+        && !own.is_hidden()
+    {
+        own.start_clock(rq.clock_pelt());
     }
 }
 
 /// The queues of a group and of those below it, on the CPU of `rq`.
 fn each_below<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId, act: &impl Fn(GroupId, &QueueBandwidth)) {
-    let of = rq.me.k.groups.get(group);
-    act(group, &of.queue(rq.cpu).bandwidth);
-    of.children.iter().for_each(|child| each_below(rq, *child, act));
+    act(group, &rq.me.group_queue(group, rq.cpu).bandwidth);
+    rq.me.k.groups.get(group).children.iter().for_each(|child| each_below(rq, *child, act));
 }
 
 /// The queue in front is throttled. Frozen, it stops; else each of its tasks will when it returns to user
@@ -169,7 +150,7 @@ fn tasks_below<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId) -> Tasks {
         if other == group {
             return true;
         }
-        if other == GroupId::ROOT || groups.get(other).queue(rq.cpu).bandwidth.is_frozen() {
+        if other == GroupId::ROOT || me.group_queue(other, rq.cpu).bandwidth.is_frozen() {
             return false;
         }
         other = groups.parent(other);

@@ -114,8 +114,7 @@ pub async fn set_limit<P: Platform>(me: ThisCpu<'_, P>, group: GroupId, quota: N
 
 /// Throttled queues, the oldest first, get what brings them just out of debt, until the pool is empty.
 async fn distribute<P: Platform>(me: ThisCpu<'_, P>, group: GroupId, pool: &Pool) {
-    let of = me.k.groups.get(group);
-    let waits = |cpu: &CpuId| !of.queue(*cpu).bandwidth.is_called.get();
+    let waits = |cpu: &CpuId| !me.group_queue(group, *cpu).bandwidth.is_called.get();
     while pool.runtime.get() > Nanos::ZERO && pool.throttled.borrow().iter().any(waits) {
         let mut here = None;
         for cpu in pool.throttled_on() {
@@ -124,7 +123,7 @@ async fn distribute<P: Platform>(me: ThisCpu<'_, P>, group: GroupId, pool: &Pool
             }
             let mut rq = me.lock(cpu).await;
             rq.update_clock();
-            let own = &of.queue(cpu).bandwidth;
+            let own = &me.group_queue(group, cpu).bandwidth;
             if !own.is_throttled() || own.is_called.get() {
                 continue;
             }

@@ -25,11 +25,11 @@ impl Lab {
         let task = self.k.task(p);
         let mut rq = self.run(self.cpu(0).lock(task.cpu.get()));
         let waits = task.se.in_timeline.get();
-        leave_tree(&mut rq, EntityId::of(p));
+        leave_tree(&mut rq, &task.se);
         task.se.vruntime.set(ms(v));
         task.se.eevdf.deadline.set(ms(d));
         if waits {
-            join_tree(&mut rq, EntityId::of(p));
+            join_tree(&mut rq, EntityId::of(p), &task.se);
         }
     }
 
@@ -38,10 +38,10 @@ impl Lab {
         let task = self.k.task(p);
         let mut rq = self.run(self.cpu(0).lock(task.cpu.get()));
         let waits = task.se.in_timeline.get();
-        leave_tree(&mut rq, EntityId::of(p));
+        leave_tree(&mut rq, &task.se);
         crate::fair::set_custom_slice(&self.k, &task.se, Nanos(ms(slice)));
         if waits {
-            join_tree(&mut rq, EntityId::of(p));
+            join_tree(&mut rq, EntityId::of(p), &task.se);
         }
     }
 

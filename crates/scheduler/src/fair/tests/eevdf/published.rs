@@ -65,10 +65,10 @@ fn schedule_by_timer(form: &str, tasks: &[(u64, f64)], requests: usize) -> Strin
 /// No nice value has twice the weight of another.
 fn reweigh(lab: &Lab, p: TaskId, weight: u64) {
     let mut rq = lab.run(lab.cpu(0).lock(crate::CpuId(0)));
-    leave_tree(&mut rq, EntityId::of(p));
+    leave_tree(&mut rq, &lab.k.task(p).se);
     rq.fair.load = rq.fair.load + weight - lab.k.task(p).se.weight.get();
     lab.k.task(p).se.weight.set(weight);
-    join_tree(&mut rq, EntityId::of(p));
+    join_tree(&mut rq, EntityId::of(p), &lab.k.task(p).se);
 }
 
 /// Tasks by weight and request, their schedule, and V before each pick.

@@ -51,13 +51,13 @@ fn x2_zero_lag_point_and_who_is_eligible() {
         let (lab, [c, a, b]) = three(profile, [0, 0, 5]);
         {
             let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
-            [a, b].iter().for_each(|p| leave_tree(&mut rq, EntityId::of(*p)));
+            [a, b].iter().for_each(|p| leave_tree(&mut rq, &lab.k.task(*p).se));
             rq.fair.eevdf.v0 = 10 * MS;
             for (p, v) in [(a, 10 * MS), (b, 13 * MS), (c, 11 * MS)] {
                 lab.k.task(p).se.vruntime.set(v);
                 lab.k.task(p).se.eevdf.deadline.set(20 * MS);
             }
-            [a, b].iter().for_each(|p| join_tree(&mut rq, EntityId::of(*p)));
+            [a, b].iter().for_each(|p| join_tree(&mut rq, EntityId::of(*p), &lab.k.task(*p).se));
             assert_eq!((rq.fair.eevdf.sum_wv, rq.fair.eevdf.sum_w), (1_005_000_000, 1359));
         }
         let eligible = |p: TaskId| {
