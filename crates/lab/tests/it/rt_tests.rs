@@ -56,13 +56,27 @@ fn without_push_and_pull_they_do_not() {
 #[test]
 fn inheritance_resolves_every_inversion_and_plain_mutexes_none() {
     for kernel in kernels() {
-        for cpus in [1, 2] {
+        for cpus in [1, 2, 8, 64] {
             let result = run("pi_stress -g 2 -i 200", "laptop", cpus, kernel, &[]);
             let [inversions, deadlocks] = ["inversions", "deadlocks"].map(|figure| value(&result, figure));
             assert!((200..=201).contains(&inversions) && deadlocks == 0, "{kernel}: {inversions}");
             let result = run("pi_stress -g 2 -i 200 --no-pi", "laptop", cpus, kernel, &[]);
             let counts = ["inversions", "deadlocks"].map(|figure| value(&result, figure));
             assert_eq!(counts, [0, 1], "{kernel}, {cpus} CPUs");
+        }
+    }
+}
+
+/// All messages of SCHED_FIFO senders arrive, and while they do none of these tasks is fair.
+#[test]
+fn hackbench_under_fifo_ends_under_every_kernel() {
+    for kernel in kernels() {
+        for cpus in [2, 8, 64] {
+            let result = run("hackbench -F -g 2 -f 4 -l 20", "laptop", cpus, kernel, &[]);
+            let LoadResult::Hackbench(hackbench) = &result.loads[0] else { panic!("hackbench's") };
+            assert!(hackbench.time_s.is_some(), "{kernel}, {cpus} CPUs: not all arrived");
+            let of_it = result.tasks.iter().filter(|task| task.comm == "hackbench");
+            assert_eq!(of_it.filter(|task| task.policy == schema::Policy::Fifo).count(), 17, "{kernel}");
         }
     }
 }

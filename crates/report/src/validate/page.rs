@@ -74,7 +74,7 @@ Some of the model is compared with what is known without a recording, in tests t
 | shares under EEVDF, CFS | lag bounds: a request; a period and a tick | within the bound at every switch |
 | SCHED_DEADLINE | budgets of a constant bandwidth server; earliest deadline first | to the nanosecond where ticks divide the budget; no miss |
 | profile 3.3, real-time | the kernel's 3.3 scheduler, compiled as a program (LinSched) | 0.2 % of wakeups, switches, migrations on 2 to 40 CPUs |
-| every kernel from 2.6.25 on | rt-migrate-test, pi_stress: their own rules | passed on 2 to 64 CPUs; failed without push and pull, without inheritance |
+| every kernel from 2.6.25 on | rt-migrate-test, pi_stress, hackbench -F: their own rules | passed on 2 to 64 CPUs; the first two failed without push and pull, without inheritance |
 
 They are in `crates/machine/tests/it/theory` and `crates/lab/tests/it` (`oracle.rs`, `rt_tests.rs`).
 ";
