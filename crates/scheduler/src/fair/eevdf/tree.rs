@@ -78,9 +78,36 @@ struct Node {
     extremes: Extremes,
 }
 
+/// Before a node, or behind it.
+#[derive(Clone, Copy)]
+enum Side {
+    Left,
+    Right,
+}
+
+/// Where something hangs.
+struct Above {
+    node: u32,
+    side: Side,
+}
+
 impl Node {
     fn place(&self) -> Place {
         Place { deadline: self.candidate.deadline, arrival: self.arrival }
+    }
+
+    fn child(&self, side: Side) -> Link {
+        match side {
+            Side::Left => self.left,
+            Side::Right => self.right,
+        }
+    }
+
+    fn child_mut(&mut self, side: Side) -> &mut Link {
+        match side {
+            Side::Left => &mut self.left,
+            Side::Right => &mut self.right,
+        }
     }
 }
 
@@ -133,7 +160,7 @@ impl Tree {
                 self.nodes.len() as u32 - 1
             }
         };
-        self.root = if self.root.is_none() { Some(new) } else { Some(self.insert_below(self.root, new)) };
+        self.put_in(new);
         node.place()
     }
 
@@ -142,22 +169,29 @@ impl Tree {
         self.root = self.remove_below(self.root, place);
     }
 
-    fn insert_below(&mut self, at: Link, new: u32) -> u32 {
-        let Some(at) = at else { return new };
-        let (node, newcomer) = (self.nodes[at as usize], self.nodes[new as usize]);
-        if newcomer.priority > node.priority {
-            let Halves { before, after } = self.split(Some(at), newcomer.place());
-            self.hang(new, before, after);
-            new
-        } else {
-            if newcomer.place().is_before(node.place()) {
-                let left = self.insert_below(node.left, new);
-                self.hang(at, Some(left), node.right);
-            } else {
-                let right = self.insert_below(node.right, new);
-                self.hang(at, node.left, Some(right));
+    /// Puts a node in where its priority ends the way down to its place.
+    fn put_in(&mut self, new: u32) {
+        let newcomer = self.nodes[new as usize];
+        let mut above = None;
+        let mut at = self.root;
+        while let Some(next) = at {
+            let node = &mut self.nodes[next as usize];
+            if newcomer.priority > node.priority {
+                break;
             }
-            at
+            // It will be below this one.
+            node.extremes = node.extremes.and(newcomer.extremes);
+            let side = if newcomer.place().is_before(node.place()) { Side::Left } else { Side::Right };
+            above = Some(Above { node: next, side });
+            at = node.child(side);
+        }
+        if at.is_some() {
+            let Halves { before, after } = self.split(at, newcomer.place());
+            self.hang(new, before, after);
+        }
+        match above {
+            Some(Above { node, side }) => *self.nodes[node as usize].child_mut(side) = Some(new),
+            None => self.root = Some(new),
         }
     }
 
@@ -213,8 +247,11 @@ impl Tree {
     /// Gives a node its children.
     fn hang(&mut self, at: u32, left: Link, right: Link) {
         let mut extremes = Extremes::of(&self.nodes[at as usize].candidate);
-        for child in left.into_iter().chain(right) {
-            extremes = extremes.and(self.nodes[child as usize].extremes);
+        if let Some(left) = left {
+            extremes = extremes.and(self.nodes[left as usize].extremes);
+        }
+        if let Some(right) = right {
+            extremes = extremes.and(self.nodes[right as usize].extremes);
         }
         let node = &mut self.nodes[at as usize];
         (node.left, node.right, node.extremes) = (left, right, extremes);
