@@ -43,8 +43,8 @@ impl TaskOptions {
         for word in words {
             let (option, value) = word.split_once('=').unwrap_or((word, ""));
             let unknown = || {
-                Err("write affinity=, policy=, nice=, scale=, outside=, until-end= or without= and of which task"
-                    .to_owned())
+                let options = "affinity=, policy=, nice=, scale=, outside=, until-end= or without=";
+                Err(format!("write {options} and of which task"))
             };
             let read = options.word(option, value).unwrap_or_else(unknown);
             read.map_err(|problem| Error::Settings { word: word.clone(), problem })?;

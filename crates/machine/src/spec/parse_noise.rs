@@ -222,11 +222,11 @@ fn spread_of(table: &Table<'_>) -> Result<Spread, SpecError> {
     match (read("ns")?, read("min_ns")?, read("max_ns")?, read("mean_ns")?) {
         (Some(fixed), None, None, None) => Ok(Spread::Constant(fixed)),
         (None, Some(min), Some(max), None) if min <= max => Ok(Spread::Uniform { min, max }),
-        (None, Some(_), Some(_), _) => Err(table.field().error("min_ns is above max_ns", "swap them")),
         (None, min, None, Some(mean)) => Ok(Spread::Exponential { min: min.unwrap_or_default(), mean }),
         (None, min, Some(max), Some(mean)) if min.unwrap_or_default() < max => {
             Ok(Spread::CutExponential { min: min.unwrap_or_default(), mean, max })
         }
+        (None, Some(_), Some(_), _) => Err(table.field().error("min_ns is above max_ns", "swap them")),
         _ => Err(table.field().error(
             "is no distribution",
             "give ns (always the same), min_ns and max_ns (uniform), or mean_ns (exponential, with or \

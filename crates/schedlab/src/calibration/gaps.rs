@@ -55,8 +55,8 @@ pub struct Ticks {
     pub lengths: Figure,
 }
 
-/// Where the lengths of different causes part (machine.md 6.6): short exits to a host, interrupts, long ones of
-/// a host, and a host that runs something else; up to which length.
+/// Where the lengths of different causes part (machine.md 6.6): short exits to a host, interrupts, long ones
+/// of a host, and a host that runs something else; up to which length.
 const CAUSES: [(&str, u64); 4] = [
     ("short exits", 3_000),
     ("interrupts", 100_000),

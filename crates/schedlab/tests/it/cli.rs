@@ -278,7 +278,8 @@ fn a_kernel_that_runs_as_another_is_said_at_once_and_once() {
         let [result, error] = [stdout, stderr].map(|bytes| String::from_utf8(bytes).expect("text"));
         assert_eq!(error, "note: Linux 9.0 is run as 7.1; what differs stands below the result\n");
         let result = result.split_whitespace().collect::<Vec<_>>().join(" ");
-        let note = "Linux 9.0 is run as 7.1, the nearest described kernel; known to differ there: all fair tasks of a CPU";
+        let note = "Linux 9.0 is run as 7.1, the nearest described kernel; known to differ there: \
+                    all fair tasks of a CPU";
         assert_eq!(result.matches(note).count(), 1, "{result}");
     }
     assert!(schedlab(&["run", "hog", "--for", "1ms", "--kernel", "9.0", "--quiet"]).stderr.is_empty());

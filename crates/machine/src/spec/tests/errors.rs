@@ -345,7 +345,8 @@ fn noise_that_cannot_be() {
         "per_second_per_cpu = 100",
         "per_second_per_cpu = 100\nper_minute_per_cpu = 7",
         &format!(
-            "{}: noise.irq_off[0].per_minute_per_cpu: stands beside per_second_per_cpu; leave one of them out",
+            "{}: noise.irq_off[0].per_minute_per_cpu: stands beside per_second_per_cpu; leave one of them \
+             out",
             irq + 1
         ),
     );

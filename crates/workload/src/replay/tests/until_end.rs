@@ -6,7 +6,8 @@ use super::play::{Run, replay};
 use super::{programs, trace};
 use schema::LogEvent;
 
-/// Two hogs share a CPU by turns of 10 ms until both end at 40 ms; `c` sleeps in between, and works 1 ms more.
+/// Two hogs share a CPU by turns of 10 ms until both end at 40 ms; `c` sleeps in between, and works 1 ms
+/// more.
 const TWO_HOGS: &str = "0     0 idle R a
                         1     0 ?@a wakes b
                         1     0 ?@a wakes c on 1
@@ -38,7 +39,8 @@ fn exit_us(run: &Run, comm: &str) -> u64 {
     run.us(exit.unwrap_or_else(|| panic!("{comm} does not end")))
 }
 
-/// As recorded they have 25 and 15 ms of work; on two CPUs that is done sooner, also with a millisecond of `c`.
+/// As recorded they have 25 and 15 ms of work; on two CPUs that is done sooner, also with a millisecond of
+/// `c`.
 #[test]
 fn a_task_computes_until_it_ended_however_much_cpu_time_it_gets() {
     let as_recorded = Run::of(&replay(TWO_HOGS), 2);
