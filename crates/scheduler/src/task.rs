@@ -11,6 +11,7 @@ use crate::shared::{Kept, PiAndRqLock, Proof, Residence, RqLock, Shared, Unseen,
 use crate::stats::TaskStats;
 use crate::uclamp::TaskClamps;
 use crate::{CpuId, CpuMask, GroupId, Nanos, Nice, Pid, Policy, Prio, TaskId};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 use core::hint::cold_path;
@@ -200,10 +201,8 @@ const _: () = assert!(size_of::<GroupOnCpu>() / 64 % 2 == 1);
 /// apart: they have no pid, nobody lists them, and their ids have the highest bit.
 #[derive(Debug, Default)]
 struct GroupEntities {
-    /// Those of a group beside each other, one for each CPU; the groups in the order of their numbers.
-    all: Vec<GroupOnCpu>,
-    /// How many CPUs there are.
-    cpus: usize,
+    /// By the number of the group, then by CPU. (One vector of all would need twice the memory to grow.)
+    all: Vec<Box<[GroupOnCpu]>>,
 }
 
 impl GroupEntities {
@@ -218,7 +217,7 @@ impl GroupEntities {
 
     #[inline]
     fn at(&self, group: usize, cpu: usize) -> &GroupOnCpu {
-        &self.all[group * self.cpus + cpu]
+        &self.all[group][cpu]
     }
 }
 
@@ -280,8 +279,7 @@ impl TaskTable {
 
     /// What is kept of a group, other than the root, on each CPU.
     pub(crate) fn group_on_all(&self, group: GroupId) -> &[GroupOnCpu] {
-        let first = (group.index() - 1) * self.groups.cpus;
-        &self.groups.all[first..first + self.groups.cpus]
+        &self.groups.all[group.index() - 1]
     }
 
     /// Makes the entities of a new group, one for each CPU, as members of `parent`'s queues.
@@ -294,8 +292,7 @@ impl TaskTable {
             task.se.reset_group(parent, weight);
             GroupOnCpu { entity: task, queue: GroupQueue::default() }
         };
-        self.groups.cpus = cpus;
-        self.groups.all.extend((0..cpus as u16).map(entity));
+        self.groups.all.push((0..cpus as u16).map(entity).collect());
     }
 
     /// A slot for a new task, state [`TaskState::New`].
