@@ -56,12 +56,13 @@ impl Spread {
         }
     }
 
-    /// The mean; of a cut distribution that without the cut.
+    /// The mean; of a cut distribution that without the cut, or the longest where that is less.
     pub fn mean(&self) -> Nanos {
         match *self {
             Spread::Constant(duration) => duration,
             Spread::Uniform { min, max } => Nanos((min.0 + max.0) / 2),
-            Spread::Exponential { min, mean } | Spread::CutExponential { min, mean, .. } => min + mean,
+            Spread::Exponential { min, mean } => min + mean,
+            Spread::CutExponential { min, mean, max } => (min + mean).min(max),
         }
     }
 }

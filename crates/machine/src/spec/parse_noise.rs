@@ -226,7 +226,10 @@ fn spread_of(table: &Table<'_>) -> Result<Spread, SpecError> {
         (None, min, Some(max), Some(mean)) if min.unwrap_or_default() < max => {
             Ok(Spread::CutExponential { min: min.unwrap_or_default(), mean, max })
         }
-        (None, Some(_), Some(_), _) => Err(table.field().error("min_ns is above max_ns", "swap them")),
+        (None, Some(_), Some(_), None) => Err(table.field().error("min_ns is above max_ns", "swap them")),
+        (None, _, Some(_), Some(_)) => {
+            Err(table.field().error("max_ns is not above min_ns", "let it be the longest, or leave it out"))
+        }
         _ => Err(table.field().error(
             "is no distribution",
             "give ns (always the same), min_ns and max_ns (uniform), or mean_ns (exponential, with or \

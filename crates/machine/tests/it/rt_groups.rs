@@ -76,6 +76,22 @@ fn a_group_has_its_runtime_in_each_period() {
     assert_eq!(fair.counters.sum_exec_runtime, rt.throttled);
 }
 
+/// A group that goes on after it was throttled counts in the root's queue again, and so starts the root's
+/// timer, which had nothing to account meanwhile: or else what the group uses adds up there until all
+/// real-time tasks have to wait, after 9.5 s.
+#[test]
+fn what_a_group_uses_does_not_add_up_in_those_above() {
+    let mut setup = Setup::new(1);
+    let outer = group(&mut setup, "outer", GroupId::ROOT, 300, 1000);
+    let inner = group(&mut setup, "outer/inner", outer, 100, 1000);
+    setup.spawn(Nanos::ZERO, in_group(inner, hog("hog", fifo(10), [])));
+    let outcome = run(1, &[], setup, ms(20_000)).expect("a run");
+    let [outer, inner] = [0, 1].map(|n| outcome.groups[n].rt.expect("it has a limit"));
+    assert!((ms(2_000)..ms(2_040)).contains(&inner.usage), "{inner:?}");
+    assert_eq!((inner.nr_throttled, outer.nr_throttled), (20, 0));
+    assert_eq!(inner.throttled + inner.usage, ms(20_000));
+}
+
 /// By a kernel without such groups nothing of it is looked at.
 #[test]
 fn without_rt_group_sched_there_is_no_limit() {

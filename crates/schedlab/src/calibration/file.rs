@@ -199,8 +199,7 @@ impl Primitives<'_> {
         let seen = &self.measured.interruptions;
         let ticks = if seen.ticks.is_some() { "ticks" } else { "no ticks" };
         for Source { what, per_minute, mean_ns, longest_ns, lengths } in &seen.sources {
-            // So rare that none a minute is nearer.
-            if *per_minute == 0 {
+            if seen.is_too_rare(lengths) {
                 continue;
             }
             let least = lengths.low_ns.min(longest_ns - 1);

@@ -91,6 +91,27 @@ impl Interruptions {
     }
 }
 
+impl Interruptions {
+    /// Rates below one a second are no measurements, but chance (machine.md 6.6).
+    pub(super) fn is_too_rare(&self, lengths: &Figure) -> bool {
+        (lengths.samples as u64) * SECOND_NS < self.watched_ns
+    }
+
+    /// What was seen, and is left out, as it was too rare to tell how often it comes.
+    pub(super) fn left_out(&self) -> impl Iterator<Item = String> {
+        let rare = self.sources.iter().filter(|source| self.is_too_rare(&source.lengths));
+        rare.map(|Source { what, longest_ns, lengths, .. }| {
+            format!(
+                "gaps of a spinning thread that are too rare to tell how often they come are left out: {what}, {} in \
+                 {} ms, the longest {} us",
+                lengths.samples,
+                self.watched_ns / 1_000_000,
+                longest_ns / 1000
+            )
+        })
+    }
+}
+
 impl Source {
     fn of(what: &'static str, lengths_ns: Vec<u64>, watched_ns: u64) -> Option<Source> {
         let (count, sum) = (lengths_ns.len() as u64, lengths_ns.iter().sum::<u64>());

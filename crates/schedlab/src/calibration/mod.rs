@@ -152,6 +152,7 @@ pub fn calibrate(name: &str, progress: &mut dyn FnMut(&str)) -> Result<Calibrate
     let sources = sources::of_file(&spec, &host, &measured);
     let mut warnings = warnings(&host);
     warnings.extend(measured.rate_of_ticks());
+    warnings.extend(measured.interruptions.left_out());
     let timers = measured.timers.unwrap_or_default();
     Ok(Calibrated { text, spec, sources, timers, warnings })
 }

@@ -13,6 +13,9 @@ use schedlab::recording::Host;
 use schema::CheckSchema;
 use schema::machine_check::MachineCheck;
 
+/// How often each program runs on this computer, and with how many seeds in the simulation.
+const RUNS: u32 = 3;
+
 /// What is checked, and under which kernel.
 #[derive(Debug, clap::Args)]
 pub struct CheckOptions {
@@ -24,20 +27,26 @@ pub struct CheckOptions {
     #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["output", "name"])]
     pub check: Option<String>,
     /// Kernel under which the programs are simulated [default: this computer's, as often as it ticks].
-    #[arg(long, value_name = "KERNEL", requires = "check")]
+    #[arg(long, value_name = "KERNEL", requires = "check", conflicts_with = "output")]
     kernel: Option<String>,
     /// A feature, rule or tunable on top of it: hz=250.
-    #[arg(long, value_name = "SETTING", requires = "check", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "SETTING",
+        requires = "check",
+        conflicts_with = "output",
+        allow_hyphen_values = true
+    )]
     set: Vec<String>,
-    /// How often each program runs here, and with how many seeds in the simulation.
+    /// How often each program runs here, and with how many seeds in the simulation [default: 3].
     #[arg(
         long,
         value_name = "N",
-        default_value_t = 3,
         requires = "check",
+        conflicts_with = "output",
         value_parser = clap::value_parser!(u32).range(1..=100),
     )]
-    repeat: u32,
+    repeat: Option<u32>,
 }
 
 impl CheckOptions {
@@ -48,8 +57,9 @@ impl CheckOptions {
         let kernel = self.kernel(&spinner)?;
         say_what_runs([&kernel], voice);
         let (name, cpus) = (machine.spec().name.clone(), machine.spec().cpus() as u32);
-        let seeds = (1..=u64::from(self.repeat)).collect();
-        let check = Check { machine, kernel, seeds, repetitions: self.repeat };
+        let repetitions = self.repeat.unwrap_or(RUNS);
+        let seeds = (1..=u64::from(repetitions)).collect();
+        let check = Check { machine, kernel, seeds, repetitions };
         let checked = check.run(&mut |what| spinner.says(&format!("running: {what}")));
         spinner.finish();
         let Checked { programs, warnings } = checked.map_err(Error::Check)?;

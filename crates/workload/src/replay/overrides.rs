@@ -1,7 +1,7 @@
 //! What the user changes of recorded tasks.
 
 use super::assumption::Waits;
-use super::recording::{Begin, FIRST_FAIR_PRIO, FairPolicy, Recording, ReplayStep, TaskIndex, Waking};
+use super::recording::{Begin, FIRST_FAIR_PRIO, FairPolicy, Recording, ReplayStep, TaskIndex};
 use super::task_selector::TaskSelector;
 use machine::{ToldStep, policy_text};
 use scheduler::{Nanos, Nice, Policy};
@@ -184,26 +184,39 @@ fn change(recording: &mut Recording, index: TaskIndex, what: Changed) {
             }
             task.cpu_time = Nanos::ZERO;
             task.steps.retain(|step| {
-                !matches!(step, ReplayStep::Run(_) | ReplayStep::Told(ToldStep::KernelCompute(_)))
+                let told = matches!(step, ReplayStep::Told(ToldStep::KernelCompute(_)));
+                !told && !matches!(step, ReplayStep::Run(_) | ReplayStep::RunUntil(_))
             });
         }
     }
 }
 
-/// Has the task compute until this time from its last step on that is more than computing. What it did in
-/// between, interrupts and all, was its own work and no step of others.
+/// Has the task compute until this time, after its last sleep: its longest stretch there lasts until so long
+/// before that time as what it computes after it takes. What is in the midst of that stretch, interrupts and
+/// all, was its own work and no step of others. Who slept at the end of the recording has no such stretch.
 fn until(steps: &mut Vec<ReplayStep>, end: Nanos) {
     let is_computing = |step: &ReplayStep| {
         matches!(step, ReplayStep::Run(_) | ReplayStep::Interrupted { .. } | ReplayStep::Yield)
     };
-    let ends = matches!(steps.last(), Some(ReplayStep::Exit | ReplayStep::Sleep(Waking::Never)));
-    let last = if ends { steps.pop() } else { None };
-    let computes = steps.iter().rev().take_while(|step| is_computing(step)).count();
-    steps.truncate(steps.len() - computes);
-    if computes > 0 {
-        steps.push(ReplayStep::RunUntil(end));
+    let cpu_time = |steps: &[ReplayStep]| -> Nanos {
+        let run = |step: &ReplayStep| if let ReplayStep::Run(length) = step { length.0 } else { 0 };
+        Nanos(steps.iter().map(run).sum())
+    };
+    let sleeps = |step: &ReplayStep| matches!(step, ReplayStep::Sleep(_));
+    let awake_from = steps.iter().rposition(sleeps).map_or(0, |sleep| sleep + 1);
+    let mut at = awake_from;
+    let mut longest: Option<(std::ops::Range<usize>, Nanos)> = None;
+    for stretch in steps[awake_from..].chunk_by(|a, b| is_computing(a) == is_computing(b)) {
+        let length = cpu_time(stretch);
+        if length > longest.as_ref().map_or(Nanos::ZERO, |(_, length)| *length) {
+            longest = Some((at..at + stretch.len(), length));
+        }
+        at += stretch.len();
     }
-    steps.extend(last);
+    if let Some((stretch, _)) = longest {
+        let after = cpu_time(&steps[stretch.end..]);
+        steps.splice(stretch, [ReplayStep::RunUntil(end.saturating_sub(after))]);
+    }
 }
 
 #[cfg(test)]

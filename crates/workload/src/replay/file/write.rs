@@ -24,7 +24,8 @@ const HEAD: &str = "\
 #   work     a factor for all its CPU time, such as 150%
 #   period   of its timer: `next` waits for the next expiry, `next x3` for the third
 #   pause    a sleep of a certain length: `sleep` takes it
-# `next` and `sleep` may add a difference: `next +3us`. Other steps: run TIME; wake TASK (`too`: in the
+# `exited` is when it ended. `next` and `sleep` may add a difference: `next +3us`. Other steps: run TIME; run
+# until TIME (computes until then, however much CPU time that gives); wake TASK (`too`: in the
 # same system call as the wake before it); receive
 # (sleep until woken by a task); outside TIME (sleep until an interrupt at that time);
 # tick TIME (until a soft timer in the tick at that time); submit TIME to

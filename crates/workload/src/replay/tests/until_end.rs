@@ -65,3 +65,34 @@ fn it_counts_from_the_last_sleep_on() {
         ]
     );
 }
+
+/// On one CPU the hogs of two, with four times the work, stop when they stopped; the wakeup at the end stays.
+#[test]
+fn a_task_that_gets_less_cpu_time_does_less() {
+    let both = "0     0 idle R a
+                1     0 ?@a wakes b on 1
+                2     1 idle R b
+                30000 1 b X idle
+                39000 0 a wakes c
+                39050 0 a R c
+                39060 0 c S a
+                40000 0 a X idle";
+    let run = Run::of(&replay(both).with_overrides(&[until_end("[ab]")]), 1);
+    assert_eq!(exit_us(&run, "b"), 30_000);
+    assert!((40_000..=41_000).contains(&exit_us(&run, "a")), "{}", exit_us(&run, "a"));
+    assert_eq!(run.wakeups("c").last().map(|us| us.abs_diff(39_000) <= 1_000), Some(true));
+}
+
+/// Who slept when the recording ended did not run until then.
+#[test]
+fn who_sleeps_at_the_end_stays_as_it_is() {
+    let sleeper = "0     0 idle R a
+                   1000  0 a S idle
+                   2000  0 irq@idle wakes a
+                   2001  0 idle R a
+                   3000  0 a S idle
+                   9000  0 idle R b
+                   9500  0 b X idle";
+    let recording = Recording::extract(&trace(sleeper));
+    assert_eq!(programs(&apply(&recording, &[until_end("a")])), programs(&recording));
+}
