@@ -73,7 +73,7 @@ fn measured(pairs: Vec<MeasuredPair>) -> Measured {
         thread: figure(16_000),
         process: figure(600_000),
         interruptions: Interruptions {
-            sources: figure(500).map(source).into_iter().collect(),
+            sources: Figure::of(vec![500; 4000]).map(source).into_iter().collect(),
             ticks: figure(7000).map(|lengths| Ticks { hz: 250, lengths }),
             by_tasks: 3,
             watched_ns: 5_000_000_000,
@@ -283,6 +283,15 @@ fn a_tick_costs_what_its_gap_has_beyond_an_interrupt() {
     assert_eq!(costs.tick + costs.irq_entry + costs.irq_exit + costs.timer_program, Nanos(7000));
     let [IrqOff { per_minute_per_cpu: 48_000, length, .. }] = noise.irq_off[..] else { panic!("{noise:?}") };
     assert_eq!(length, Spread::CutExponential { min: Nanos(500), mean: Nanos(4500), max: Nanos(9000) });
+    assert_eq!(measured.interruptions.left_out().count(), 0);
+    let once = Interruptions {
+        sources: Figure::of(vec![100_000_000]).map(source).into_iter().collect(),
+        ..measured.interruptions.clone()
+    };
+    let told: Vec<String> = once.left_out().collect();
+    assert!(told[0].contains("interrupts, 1 in 5000 ms, the longest 9 us"), "{told:?}");
+    let with_one = Measured { interruptions: once, ..measured_everything(&host(2)) };
+    assert_eq!(spec(&host(2), Some(&with_one)).noise.irq_off, []);
     let told = measured.rate_of_ticks().expect("ticks were seen");
     assert!(told.starts_with("this kernel ticks 250 times") && told.ends_with("--set hz=250"), "{told}");
     let without = Measured {
