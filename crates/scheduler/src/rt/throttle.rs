@@ -322,7 +322,7 @@ fn go_on<P: Platform>(rq: &mut RqGuard<'_, P>, group: GroupId) {
         _ => {
             restack(rq, group);
             publish(rq);
-            // The group counts in those above again, whose timers may have found nothing to account meanwhile.
+            // The group counts in those above again, whose timers may have found nothing to do meanwhile.
             let mut above = group;
             while above != GroupId::ROOT {
                 above = rq.me.k.groups.parent(above);

@@ -354,8 +354,7 @@ fn noise_that_cannot_be() {
         "mean_ns = 2000",
         "mean_ns = 2000, max_ns = 0",
         &format!(
-            "{}: noise.irq_off[0].length: is no distribution; give ns (always the same), min_ns and max_ns \
-             (uniform), or mean_ns (exponential, with or without min_ns, cut at max_ns or not)",
+            "{}: noise.irq_off[0].length: max_ns is not above min_ns; let it be the longest, or leave it out",
             irq + 1
         ),
     );
