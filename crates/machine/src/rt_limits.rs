@@ -4,25 +4,14 @@ use crate::engine::RunOptions;
 use crate::group::{GroupSpec, RtLimitSpec};
 use crate::outcome::RunError;
 use crate::setup::{OutsideChange, TimedChange};
-use scheduler::dl::ratio;
 use scheduler::registry::{Config, RtThrottle};
 use scheduler::rt::RtLimit;
 use scheduler::{GroupId, Nanos};
-
-/// All of a CPU, as the kernel divides it.
-fn whole() -> u64 {
-    ratio(Nanos(1), Nanos(1))
-}
 
 /// The limit of a group as the scheduler takes it.
 pub(crate) fn limit(spec: &RtLimitSpec, config: &Config) -> RtLimit {
     let RtLimitSpec { runtime, period } = *spec;
     RtLimit { runtime, period: period.unwrap_or_else(|| RtLimit::of_root(&config.tunables).period) }
-}
-
-/// What of a CPU a group, or the root, may use, in 2^20ths.
-fn part(limit: RtLimit) -> u64 {
-    limit.runtime.map_or_else(whole, |runtime| ratio(limit.period, runtime))
 }
 
 /// Makes sure that the kernel takes the limits of these groups, if it has any.
@@ -121,14 +110,14 @@ fn limits(groups: &[GroupSpec], config: &Config) -> Vec<Option<RtLimit>> {
 
 /// Whether groups with these limits may be below a root with that one.
 fn fit(groups: &[GroupSpec], limits: &[Option<RtLimit>], root: RtLimit) -> Result<(), RunError> {
-    let whole_root = part(root);
+    let whole_root = root.part();
     for (group, own) in groups.iter().zip(limits) {
         let refuse = |why: String| Err(RunError::Group { name: group.name.clone(), why });
         let Some(own) = *own else { continue };
         if own.runtime.is_some_and(|runtime| runtime > own.period) {
             return refuse("cpu.rt_runtime_us may be no more than cpu.rt_period_us (EINVAL)".to_owned());
         }
-        if part(own) > whole_root {
+        if own.part() > whole_root {
             return refuse(
                 "its cpu.rt_runtime_us is a larger part of its cpu.rt_period_us than sched_rt_runtime_us is \
                  of sched_rt_period_us (EINVAL)"
@@ -136,7 +125,7 @@ fn fit(groups: &[GroupSpec], limits: &[Option<RtLimit>], root: RtLimit) -> Resul
             );
         }
     }
-    let part_of = |number: usize| limits[number].map_or(0, part);
+    let part_of = |number: usize| limits[number].map_or(0, RtLimit::part);
     let parents = (0..groups.len()).map(|number| (GroupId(number as u32 + 1), Some(number)));
     for (id, parent) in parents.chain([(GroupId::ROOT, None)]) {
         let mut children = (0..groups.len()).filter(|number| groups[*number].parent == id);

@@ -5,7 +5,7 @@ use super::remedies::{BEFORE, Late};
 use crate::experiment::Experiment;
 use crate::groups::FIRST_BURSTS;
 use machine::{OutsideChange, policy_text};
-use scheduler::dl::ratio;
+use scheduler::rt::RtLimit;
 use scheduler::{CpuMask, GroupId, Nanos, Pid, Policy, RtPriority};
 use schema::why::{Budget, Cause, IrqsOffPath, Precedence, WhyStretch, WhyTask};
 use schema::{GroupLimit, LogBudget, LogEvent, LogInterrupt, LogIpi, LogRecord, RtGroupLimit, RunResult};
@@ -220,7 +220,7 @@ fn rt_limits(late: &Late<'_>, stretch: &WhyStretch) -> Vec<(Attempt, &'static st
         None => Some(part_of_root(late.run)),
     };
     let left = all.unwrap_or_default().saturating_sub(taken);
-    let most_us = (u128::from(left) * u128::from(limit.period_ns) / u128::from(WHOLE) / 1_000) as u64;
+    let most_us = (u128::from(left) * u128::from(limit.period_ns) / WHOLE / 1_000) as u64;
     let mut tried: Vec<u64> = vec![(2 * runtime_ns / 1_000).min(most_us), most_us];
     tried.dedup();
     tried.retain(|us| *us > runtime_ns / 1_000);
@@ -244,19 +244,17 @@ fn rt_limits(late: &Late<'_>, stretch: &WhyStretch) -> Vec<(Attempt, &'static st
     tried.into_iter().map(attempt).collect()
 }
 
-/// All of a CPU, as the kernel divides it.
-const WHOLE: u64 = 1 << 20;
+/// All of a CPU.
+const WHOLE: u128 = 1 << 20;
 
-/// What of a CPU these may use.
+/// What of a CPU these may use, in so many parts.
 fn part_of(limit: RtGroupLimit) -> u64 {
-    limit.runtime_ns.map_or(WHOLE, |runtime_ns| ratio(Nanos(limit.period_ns), Nanos(runtime_ns)))
+    RtLimit { runtime: limit.runtime_ns.map(Nanos), period: Nanos(limit.period_ns) }.part()
 }
 
 /// What all may.
 fn part_of_root(run: &RunResult) -> u64 {
-    let tunable = |name: &str| run.kernel.tunables.get(name).and_then(|value| u64::try_from(*value).ok());
-    match (tunable("sched_rt_period_us"), tunable("sched_rt_runtime_us")) {
-        (Some(period), Some(runtime)) => ratio(Nanos::from_micros(period), Nanos::from_micros(runtime)),
-        _ => WHOLE,
-    }
+    let us = |name: &str| run.kernel.tunables.get(name).and_then(|value| u64::try_from(*value).ok());
+    let period = us("sched_rt_period_us").map_or(Nanos::from_secs(1), Nanos::from_micros);
+    RtLimit { runtime: us("sched_rt_runtime_us").map(Nanos::from_micros), period }.part()
 }

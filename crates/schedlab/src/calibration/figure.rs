@@ -47,6 +47,12 @@ impl fmt::Display for Figure {
     }
 }
 
+/// What so many per cent of sorted samples do not exceed, by the nearest of them; `None` without one.
+pub(super) fn quantile(sorted: &[u64], percent: usize) -> Option<u64> {
+    let last = sorted.len().checked_sub(1)?;
+    sorted.get((last * percent + 50) / 100).copied()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -18,6 +18,27 @@ pub struct Gap {
     pub by_task: bool,
 }
 
+/// Gaps without those of other tasks.
+#[derive(Debug)]
+pub(super) struct MachinesGaps {
+    /// In their order.
+    pub(super) gaps: Vec<Gap>,
+    /// How many others there were.
+    pub(super) by_tasks: u64,
+    /// For how long the thread watched, without them, ns; above 0.
+    pub(super) watched_ns: u64,
+}
+
+impl MachinesGaps {
+    /// Of all gaps of so long a time.
+    pub(super) fn of(gaps: &[Gap], watched_ns: u64) -> MachinesGaps {
+        let (by_tasks, gaps): (Vec<Gap>, Vec<Gap>) = gaps.iter().partition(|gap| gap.by_task);
+        let taken_ns = by_tasks.iter().map(|gap| gap.length_ns).sum();
+        let watched_ns = watched_ns.saturating_sub(taken_ns).max(1);
+        MachinesGaps { gaps, by_tasks: by_tasks.len() as u64, watched_ns }
+    }
+}
+
 /// What a spinning thread saw.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Interruptions {
@@ -67,8 +88,7 @@ const CAUSES: [(&str, u64); 4] = [
 impl Interruptions {
     /// Of gaps in the order of time, seen for so long, where the kernel says that it ticks so often.
     pub fn of(gaps: &[Gap], watched_ns: u64, told_hz: Option<u64>) -> Interruptions {
-        let (by_tasks, gaps): (Vec<Gap>, Vec<Gap>) = gaps.iter().partition(|gap| gap.by_task);
-        let watched_ns = watched_ns.saturating_sub(by_tasks.iter().map(|gap| gap.length_ns).sum()).max(1);
+        let MachinesGaps { gaps, by_tasks, watched_ns } = MachinesGaps::of(gaps, watched_ns);
         let grid = Grid::of(&gaps, watched_ns, told_hz);
         let is_tick = |gap: &Gap| gap.length_ns < TICK_NS && grid.is_some_and(|grid| grid.has(gap));
         let (ticks, others): (Vec<Gap>, Vec<Gap>) = gaps.iter().partition(|gap| is_tick(gap));
@@ -85,7 +105,7 @@ impl Interruptions {
             ticks: grid
                 .zip(Figure::of(lengths(&ticks)))
                 .map(|(grid, lengths)| Ticks { hz: grid.hz, lengths }),
-            by_tasks: by_tasks.len() as u64,
+            by_tasks,
             watched_ns,
         }
     }

@@ -4,6 +4,7 @@
 //! lateness is that of the timer and of the way from there, and waits for nobody. Beside a fair task that
 //! spins the CPU never idles, so that no idle state is in it either.
 
+use super::figure::quantile;
 use super::measure::{Bench, now};
 use super::realtime::{Fifo, PRIORITY};
 use super::sources::{Seen, Way};
@@ -41,16 +42,15 @@ impl Lateness {
     /// Of samples in any order; `None` without one.
     pub fn of(mut samples: Vec<u64>) -> Option<Lateness> {
         samples.sort_unstable();
-        let last = samples.len().checked_sub(1)?;
-        let at = |percent: usize| samples[(last * percent + 50) / 100];
+        let at = |percent| quantile(&samples, percent);
         Some(Lateness {
             samples: samples.len(),
-            floor_ns: at(0),
-            p10_ns: at(10),
-            p50_ns: at(50),
-            p90_ns: at(90),
-            p99_ns: at(99),
-            max_ns: at(100),
+            floor_ns: at(0)?,
+            p10_ns: at(10)?,
+            p50_ns: at(50)?,
+            p90_ns: at(90)?,
+            p99_ns: at(99)?,
+            max_ns: at(100)?,
         })
     }
 

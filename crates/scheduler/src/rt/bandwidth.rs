@@ -1,5 +1,6 @@
 //! What of each period the class may use on a CPU, or a group of its tasks, and what has been used.
 
+use crate::dl::ratio;
 use crate::platform::{Access, Line, Platform};
 use crate::registry::{Config, Feature, RtThrottle, Tunables};
 use crate::{CpuId, Nanos, ThisCpu};
@@ -22,6 +23,11 @@ impl RtLimit {
         let runtime = u64::try_from(tunables.sched_rt_runtime_us.get()).ok();
         let period = tunables.sched_rt_period_us.get().unsigned_abs();
         RtLimit { runtime: runtime.map(Nanos::from_micros), period: Nanos::from_micros(period) }
+    }
+
+    /// What of a CPU that is, in 2^20ths, as the kernel divides it (deadline-groups B9).
+    pub fn part(self) -> u64 {
+        ratio(self.period, self.runtime.unwrap_or(self.period))
     }
 }
 

@@ -72,15 +72,26 @@ pub(super) fn is_throttled<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
 /// A task was enqueued: the first one starts the period timer, that of its group and of those above, too.
 #[inline]
 pub(super) fn start_rt_bandwidth<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) {
-    start_timer(me, GroupId::ROOT);
     if me.k.rt_bandwidth.has_groups() {
-        each_group(me.k, p, |group| start_timer(me, group));
+        start_timers(me, me.k.rt_group(me.k.task(p)));
+    } else {
+        start_timer(me, GroupId::ROOT);
     }
 }
 
+/// Those of a group and of all above it.
+fn start_timers<P: Platform>(me: ThisCpu<'_, P>, group: GroupId) {
+    start_timer(me, GroupId::ROOT);
+    each_up(me.k, group, |group| start_timer(me, group));
+}
+
 /// The groups of a task that have queues, the root left out.
-fn each_group<P: Platform>(k: &Scheduler<P>, p: TaskId, mut act: impl FnMut(GroupId)) {
-    let mut group = k.rt_group(k.task(p));
+fn each_group<P: Platform>(k: &Scheduler<P>, p: TaskId, act: impl FnMut(GroupId)) {
+    each_up(k, k.rt_group(k.task(p)), act);
+}
+
+/// A group and those above it, the root left out.
+fn each_up<P: Platform>(k: &Scheduler<P>, mut group: GroupId, mut act: impl FnMut(GroupId)) {
     while group != GroupId::ROOT {
         act(group);
         group = k.groups.parent(group);
@@ -323,11 +334,7 @@ fn go_on<P: Platform>(rq: &mut RqGuard<'_, P>, group: GroupId) {
             restack(rq, group);
             publish(rq);
             // The group counts in those above again, whose timers may have found nothing to do meanwhile.
-            let mut above = group;
-            while above != GroupId::ROOT {
-                above = rq.me.k.groups.parent(above);
-                start_timer(rq.me, above);
-            }
+            start_timers(rq.me, rq.me.k.groups.parent(group));
         }
     }
     tell(rq, group);

@@ -198,10 +198,7 @@ fn until(steps: &mut Vec<ReplayStep>, end: Nanos) {
     let is_computing = |step: &ReplayStep| {
         matches!(step, ReplayStep::Run(_) | ReplayStep::Interrupted { .. } | ReplayStep::Yield)
     };
-    let cpu_time = |steps: &[ReplayStep]| -> Nanos {
-        let run = |step: &ReplayStep| if let ReplayStep::Run(length) = step { length.0 } else { 0 };
-        Nanos(steps.iter().map(run).sum())
-    };
+    let cpu_time = |steps: &[ReplayStep]| -> Nanos { steps.iter().map(ReplayStep::cpu_time).sum() };
     let sleeps = |step: &ReplayStep| matches!(step, ReplayStep::Sleep(_));
     let awake_from = steps.iter().rposition(sleeps).map_or(0, |sleep| sleep + 1);
     let mut at = awake_from;

@@ -246,7 +246,6 @@ fn recorded(step: ToldStep) -> Step {
 }
 
 fn task(start: TaskStart, steps: Vec<ReplayStep>) -> RecordedTask {
-    let run = |step: &ReplayStep| if let ReplayStep::Run(length) = step { length.0 } else { 0 };
     RecordedTask {
         pid: Pid(start.pid.0),
         incarnation: 0,
@@ -262,7 +261,7 @@ fn task(start: TaskStart, steps: Vec<ReplayStep>) -> RecordedTask {
             Policy::Idle => FairPolicy::Idle,
             Policy::Normal | Policy::Fifo(_) | Policy::Rr(_) | Policy::Deadline(_) => FairPolicy::Normal,
         },
-        cpu_time: Nanos(steps.iter().map(run).sum()),
+        cpu_time: steps.iter().map(ReplayStep::cpu_time).sum(),
         exited: None,
         steps,
         arrivals: 0,

@@ -314,6 +314,11 @@ pub enum ReplayStep {
 }
 
 impl ReplayStep {
+    /// CPU time of a run; other steps have none that is known.
+    pub(super) fn cpu_time(&self) -> Nanos {
+        if let ReplayStep::Run(length) = self { *length } else { Nanos::ZERO }
+    }
+
     /// The task that the step makes, if it makes one.
     pub(super) fn child(&self) -> Option<TaskIndex> {
         if let ReplayStep::Fork { child, .. } = self { Some(*child) } else { None }

@@ -1,5 +1,6 @@
 //! From samples to figures, and how near those of the simulation are to be.
 
+use crate::calibration::figure::quantile;
 use schema::machine_check::{CheckedFigure, CheckedUnit};
 
 /// What is told of samples.
@@ -85,8 +86,15 @@ impl Tolerance {
 pub(super) struct Samples {
     /// In any order, ns.
     pub(super) each_ns: Vec<u64>,
-    /// The stretch, ns.
+    /// The stretch, ns; 0 where nothing is told by it.
     pub(super) watched_ns: u64,
+}
+
+impl Samples {
+    /// Of a program of which nothing is told by the time that it took.
+    pub(super) fn of(each_ns: Vec<u64>) -> Samples {
+        Samples { each_ns, watched_ns: 0 }
+    }
 }
 
 /// The figures of one run, in the order of the statistics.
@@ -99,15 +107,12 @@ impl Figures {
         let Samples { mut each_ns, watched_ns } = samples;
         each_ns.sort_unstable();
         let count = each_ns.len() as u64;
-        let quantile = |percent: usize| {
-            let last = each_ns.len().checked_sub(1)?;
-            each_ns.get((last * percent + 50) / 100).copied()
-        };
+        let at = |percent: usize| quantile(&each_ns, percent).unwrap_or(0);
         let per =
             |part: u64, whole: u64| u128::from(part) * u128::from(whole) / u128::from(watched_ns.max(1));
         let of = |statistic: &Statistic| match statistic {
-            Statistic::Quantile(percent) => quantile(usize::from(*percent)).unwrap_or(0),
-            Statistic::Longest => quantile(100).unwrap_or(0),
+            Statistic::Quantile(percent) => at(usize::from(*percent)),
+            Statistic::Longest => at(100),
             Statistic::PerSecond => per(count, 1_000_000_000) as u64,
             Statistic::Lost => per(each_ns.iter().sum(), 1_000_000) as u64,
         };

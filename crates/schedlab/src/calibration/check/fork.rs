@@ -1,9 +1,9 @@
 //! A program started and awaited.
 
-use super::figures::{MIDDLE, Samples, Statistic};
+use super::figures::{MIDDLE, Statistic};
 use super::simulated::Doer;
 use super::twin::{Ran, Told, Twin};
-use crate::calibration::measure::{Bench, now};
+use crate::calibration::measure::Bench;
 use machine::ForkKind;
 use scheduler::CpuId;
 use std::io;
@@ -34,9 +34,7 @@ impl Twin for Fork {
     }
 
     fn here(&self, bench: &Bench<'_>) -> io::Result<Ran> {
-        let start = now();
-        let each_ns = bench.processes(STARTS)?;
-        Ok(Ran::Did { samples: Samples { each_ns, watched_ns: now() - start }, own_ns: None })
+        Ok(Ran::did(bench.processes(STARTS)?))
     }
 
     fn there(&self, told: Told<'_>) -> Result<Remaining, LoadError> {

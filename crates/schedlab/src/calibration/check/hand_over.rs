@@ -1,13 +1,13 @@
 //! A mutex with priority inheritance that passes from its owner to one who waits for it.
 
-use super::figures::{MIDDLE, Samples, Statistic};
+use super::figures::{MIDDLE, Statistic};
 use super::simulated::{Doer, Moment};
-use super::twin::{NOT_REAL_TIME, Ran, Told, Twin};
+use super::twin::{Ran, Told, Twin};
 use crate::calibration::hand_over::{HELD_NS, OWNER, WAITER};
 use crate::calibration::host::Pair;
-use crate::calibration::measure::{Bench, now};
+use crate::calibration::measure::Bench;
 use machine::{ChannelSpec, MutexKind};
-use scheduler::{CpuId, Nanos, RtPriority};
+use scheduler::{CpuId, Nanos};
 use std::io;
 use workload::load::{LoadError, Remaining};
 use workload::program::{Block, Times};
@@ -49,13 +49,7 @@ impl Twin for HandOver {
     }
 
     fn here(&self, bench: &Bench<'_>) -> io::Result<Ran> {
-        let start = now();
-        Ok(match bench.hand_overs(self.pair, ROUNDS)? {
-            Some(each_ns) => {
-                Ran::Did { samples: Samples { each_ns, watched_ns: now() - start }, own_ns: None }
-            }
-            None => Ran::Not(NOT_REAL_TIME.to_owned()),
-        })
+        Ok(bench.hand_overs(self.pair, ROUNDS)?.map_or_else(Ran::not_real_time, Ran::did))
     }
 
     fn there(&self, told: Told<'_>) -> Result<Remaining, LoadError> {
@@ -70,11 +64,7 @@ impl Twin for HandOver {
         let owns = owns.unlock(mutex).receive(answers);
         let waits = Block::new().receive(asks).lock(mutex).observe(passed).unlock(mutex).send(answers);
         let rounds = Times::Count(ROUNDS as u64);
-        let doer = |comm, cpu, priority| match RtPriority::new(priority) {
-            Some(priority) => Doer::fifo(comm, cpu, priority),
-            None => Doer::fair(comm, cpu),
-        };
-        doer("waits", b, WAITER).starts(setup, Block::new().repeat(rounds.clone(), waits))?;
-        doer("owns", a, OWNER).ends(setup, Block::new().repeat(rounds, owns))
+        Doer::fifo("waits", b, WAITER).starts(setup, Block::new().repeat(rounds.clone(), waits))?;
+        Doer::fifo("owns", a, OWNER).ends(setup, Block::new().repeat(rounds, owns))
     }
 }

@@ -5,7 +5,7 @@ use super::simulated::Doer;
 use super::twin::{Ran, Told, Twin};
 use crate::calibration::figure::Figure;
 use crate::calibration::host::Pair;
-use crate::calibration::measure::{Bench, now};
+use crate::calibration::measure::Bench;
 use crate::calibration::siblings::Pieces;
 use machine::Distance;
 use scheduler::{CpuId, Nanos};
@@ -52,10 +52,9 @@ impl Twin for Hogs {
     }
 
     fn here(&self, bench: &Bench<'_>) -> io::Result<Ran> {
-        let start = now();
         let Pieces { alone_ns, together_ns } = bench.pieces(self.pair, PIECES)?;
         let own_ns = Figure::of(alone_ns).map(|figure| figure.quarter_ns);
-        Ok(Ran::Did { samples: Samples { each_ns: together_ns, watched_ns: now() - start }, own_ns })
+        Ok(Ran::Did { samples: Samples::of(together_ns), own_ns })
     }
 
     fn there(&self, told: Told<'_>) -> Result<Remaining, LoadError> {

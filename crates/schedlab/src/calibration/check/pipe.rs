@@ -4,7 +4,7 @@ use super::figures::{MIDDLE, Samples, Statistic};
 use super::simulated::Doer;
 use super::twin::{Ran, Told, Twin};
 use crate::calibration::host::Pair;
-use crate::calibration::measure::{Bench, now};
+use crate::calibration::measure::Bench;
 use machine::ChannelSpec;
 use scheduler::{CpuId, Nanos};
 use std::io;
@@ -46,10 +46,8 @@ impl Twin for PingPong {
 
     fn here(&self, bench: &Bench<'_>) -> io::Result<Ran> {
         let own_ns = bench.pipe_alone()?.map(|figure| figure.quarter_ns);
-        let start = now();
-        let each_ns =
-            bench.pipe_rounds(self.pair, ROUNDS)?.into_iter().map(|round| round.all_ns / 2).collect();
-        Ok(Ran::Did { samples: Samples { each_ns, watched_ns: now() - start }, own_ns })
+        let rounds = bench.pipe_rounds(self.pair, ROUNDS)?.into_iter();
+        Ok(Ran::Did { samples: Samples::of(rounds.map(|round| round.all_ns / 2).collect()), own_ns })
     }
 
     fn there(&self, told: Told<'_>) -> Result<Remaining, LoadError> {

@@ -145,9 +145,9 @@ impl Doer {
         Doer { comm, cpu, policy: Policy::Normal }
     }
 
-    /// A real-time task.
-    pub(super) fn fifo(comm: &'static str, cpu: CpuId, priority: RtPriority) -> Doer {
-        Doer { comm, cpu, policy: Policy::Fifo(priority) }
+    /// A real-time task, of a priority that there is.
+    pub(super) fn fifo(comm: &'static str, cpu: CpuId, priority: u8) -> Doer {
+        Doer { comm, cpu, policy: RtPriority::new(priority).map_or(Policy::Normal, Policy::Fifo) }
     }
 
     /// A task of this kind that does this.

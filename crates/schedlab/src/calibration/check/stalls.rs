@@ -3,7 +3,7 @@
 use super::figures::{Samples, Statistic};
 use super::simulated::Doer;
 use super::twin::{Ran, Told, Twin};
-use crate::calibration::gaps::{Gap, gaps};
+use crate::calibration::gaps::{MachinesGaps, gaps};
 use crate::calibration::measure::Bench;
 use scheduler::{CpuId, Nanos};
 use std::io;
@@ -50,11 +50,9 @@ impl Twin for Stalls {
     fn here(&self, bench: &Bench<'_>) -> io::Result<Ran> {
         bench.pin(CpuId(0))?;
         // What other tasks take here has no part in the simulation.
-        let (by_tasks, stalls): (Vec<Gap>, Vec<Gap>) =
-            gaps(WATCHED_NS, LEAST_NS)?.into_iter().partition(|gap| gap.by_task);
-        let taken_ns = by_tasks.iter().map(|gap| gap.length_ns).sum();
-        let each_ns = stalls.iter().map(|gap| gap.length_ns).collect();
-        let watched_ns = WATCHED_NS.saturating_sub(taken_ns).max(1);
+        let MachinesGaps { gaps, watched_ns, .. } =
+            MachinesGaps::of(&gaps(WATCHED_NS, LEAST_NS)?, WATCHED_NS);
+        let each_ns = gaps.iter().map(|gap| gap.length_ns).collect();
         Ok(Ran::Did { samples: Samples { each_ns, watched_ns }, own_ns: None })
     }
 

@@ -1,12 +1,12 @@
 //! Timers as cyclictest's: how late a real-time thread's sleeps end.
 
-use super::figures::{Samples, Statistic, WITH_TAIL};
+use super::figures::{Statistic, WITH_TAIL};
 use super::simulated::Doer;
-use super::twin::{NOT_REAL_TIME, Ran, Told, Twin};
-use crate::calibration::measure::{Bench, now};
+use super::twin::{Ran, Told, Twin};
+use crate::calibration::measure::Bench;
 use crate::calibration::realtime::PRIORITY;
 use crate::calibration::timers::fifo_sleeps;
-use scheduler::{CpuId, Nanos, RtPriority};
+use scheduler::{CpuId, Nanos};
 use std::io;
 use workload::load::{LoadError, Remaining};
 use workload::program::{Block, Overrun, TimeVar, Times};
@@ -59,11 +59,9 @@ impl Twin for Timers {
 
     fn here(&self, bench: &Bench<'_>) -> io::Result<Ran> {
         bench.pin(CpuId(0))?;
-        let start = now();
         let sleeps = || fifo_sleeps(INTERVAL_NS, SLEEPS);
-        let each_ns = if self.beside_a_hog { bench.beside_a_spinner(sleeps)? } else { sleeps()? };
-        let Some(each_ns) = each_ns else { return Ok(Ran::Not(NOT_REAL_TIME.to_owned())) };
-        Ok(Ran::Did { samples: Samples { each_ns, watched_ns: now() - start }, own_ns: None })
+        let late = if self.beside_a_hog { bench.beside_a_spinner(sleeps)? } else { sleeps()? };
+        Ok(late.map_or_else(Ran::not_real_time, Ran::did))
     }
 
     fn there(&self, told: Told<'_>) -> Result<Remaining, LoadError> {
@@ -78,7 +76,6 @@ impl Twin for Timers {
             let spins = Block::new().forever(Block::new().run(Nanos::from_millis(1)));
             Doer::fair("spins", CpuId(0)).starts(setup, spins)?;
         }
-        let priority = RtPriority::new(PRIORITY).unwrap_or(RtPriority::MAX);
-        Doer::fifo("sleeps", CpuId(0), priority).ends(setup, sleeps)
+        Doer::fifo("sleeps", CpuId(0), PRIORITY).ends(setup, sleeps)
     }
 }

@@ -58,6 +58,20 @@ pub(super) enum Ran {
     Not(String),
 }
 
+impl Ran {
+    /// It saw these, ns, and does nothing of its own.
+    pub(super) fn did(each_ns: Vec<u64>) -> Ran {
+        Ran::Did { samples: Samples::of(each_ns), own_ns: None }
+    }
+
+    /// Its threads are real-time ones.
+    pub(super) fn not_real_time() -> Ran {
+        let why =
+            "this process may not be real-time: run it as root, or with a limit for that (ulimit -r 95)";
+        Ran::Not(why.to_owned())
+    }
+}
+
 /// What the simulated twin is given.
 #[derive(Debug)]
 pub(super) struct Told<'a> {
@@ -70,10 +84,6 @@ pub(super) struct Told<'a> {
     /// What a system call costs on the machine, ns.
     pub(super) syscall_ns: u64,
 }
-
-/// Why real-time programs do not run.
-pub(super) const NOT_REAL_TIME: &str =
-    "this process may not be real-time: run it as root, or with a limit for that (ulimit -r 95)";
 
 /// All of them, as far as this computer has the CPUs.
 pub(super) fn all(host: &Host) -> Vec<Arc<dyn Twin>> {
