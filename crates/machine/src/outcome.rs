@@ -275,6 +275,9 @@ pub enum RunError {
         /// What the kernel says.
         why: NotAdmitted,
     },
+    /// Less real-time run time is left (`sched_rt_runtime_us`) than deadline tasks and servers hold.
+    #[error("{0}")]
+    Promised(NotAdmitted),
     /// The kernel refuses clamps of utilisation to a task.
     #[error("task {comm} ({pid}) sets clamps of utilisation: {why}")]
     Clamps {

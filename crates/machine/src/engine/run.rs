@@ -17,6 +17,7 @@ use crate::snapshot::SnapshotPlan;
 use crate::spec::{IdleMonitor, MachineSpec, Spread};
 use crate::step::Step;
 use crate::window::Window;
+use scheduler::dl::promises_hold;
 use scheduler::fair::{GroupParams, QuotaParams};
 use scheduler::fork::new_task;
 use scheduler::registry::{Config, StopperForm};
@@ -143,6 +144,7 @@ impl Machine {
         let mut k = Scheduler::new(hw, config, &topology, &division.partitions, spawns.len() + cpus);
         k.cpusets = division.cpusets;
         k.nohz_full = setup.nohz_full;
+        promises_hold(&k).map_err(RunError::Promised)?;
         for (number, spec) in groups.iter().enumerate() {
             k.create_group(as_params(spec, &k.config, options.seed, number as u64));
         }

@@ -5,7 +5,7 @@
 use crate::engine::{fifo, ideal, ms, us};
 use machine::{
     Behaviour, Env, LoneStep, Machine, Outcome, RunError, RunOptions, Setup, Step, TaskOutcome, TaskSpec,
-    Tracing,
+    TimedSetting, Tracing,
 };
 use scheduler::registry::Config;
 use scheduler::{CpuId, CpuMask, DlParams, Nanos, Policy};
@@ -188,6 +188,33 @@ fn the_seventh_finds_no_room() {
     let moves = LoneStep::SetAffinity { target: None, cpus: Box::new(CpuMask::single(CpuId(0))) };
     let refused = try_run(&[], ms(1), vec![cycle("d", dl(30, 100, 100), &[moves])]).expect_err("EPERM");
     assert!(refused.to_string().contains("SCHED_DEADLINE needs an affinity with all CPUs, 0-1"), "{refused}");
+}
+
+/// deadline-groups A3: a limit below what they hold is EBUSY, while it is held; and from the start one below
+/// what the fair servers hold.
+#[test]
+fn what_is_promised_is_not_taken_back() {
+    let writes = |at: Nanos, setting: &str, spec: TaskSpec| {
+        let config = Config::of_profile("6.18.y").expect("a profile");
+        let mut setup = Setup::new(2);
+        setup.spawn(Nanos::ZERO, spec);
+        let settings = vec![TimedSetting { at, setting: setting.to_owned() }];
+        let options = RunOptions { duration: ms(200), settings, ..RunOptions::default() };
+        Machine::new(ideal(2), config, setup, options).expect("a machine").run()
+    };
+    // 314572 and 2 × 52428 are held; 19 % of two CPUs are 2 × 199229.
+    let error = writes(ms(5), "sched_rt_runtime_us=190000", hog("d", dl(30, 100, 100))).expect_err("EBUSY");
+    assert_eq!(
+        error.to_string(),
+        "`sched_rt_runtime_us=190000` at 0.005000000 s: deadline tasks and fair servers hold 419428 of the \
+         398458 2^20ths of a CPU that there would be (399 of 379 per mille; EBUSY); leave them more"
+    );
+    assert!(writes(ms(5), "sched_rt_runtime_us=200000", hog("d", dl(30, 100, 100))).is_ok(), "2 × 209715");
+    let leaves = [LoneStep::Compute(ms(1)), LoneStep::SetPolicy { target: None, policy: Policy::Normal }];
+    let left = writes(ms(150), "sched_rt_runtime_us=190000", cycle("d", dl(30, 100, 100), &leaves));
+    assert!(left.is_ok(), "its bandwidth is free after its zero-lag time");
+    let at_start = try_run(&["sched_rt_runtime_us=49000"], ms(1), vec![]).expect_err("EBUSY").to_string();
+    assert!(at_start.starts_with("deadline tasks and fair servers hold 104856 of the 102760"), "{at_start}");
 }
 
 /// A plain server delays real-time tasks that starve nobody, a deferred one does not.

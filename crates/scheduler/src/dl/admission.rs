@@ -36,6 +36,13 @@ pub enum NotAdmitted {
         /// What was asked for.
         asked: u64,
     },
+    /// A root domain has promised more than it would be allowed to (EBUSY). In 2^20ths of a CPU.
+    Promised {
+        /// What might be promised.
+        limit: u64,
+        /// What is promised already, to tasks and to the fair servers.
+        taken: u64,
+    },
 }
 
 /// A bandwidth in per mille of a CPU, for people.
@@ -71,6 +78,13 @@ impl fmt::Display for NotAdmitted {
                      sched_rt_runtime_us=-1"
                 )
             }
+            NotAdmitted::Promised { limit, taken } => write!(
+                f,
+                "deadline tasks and fair servers hold {taken} of the {limit} 2^20ths of a CPU that there would be \
+                 ({} of {} per mille; EBUSY); leave them more",
+                per_mille(*taken),
+                per_mille(*limit)
+            ),
         }
     }
 }
@@ -140,6 +154,22 @@ pub fn fits<P: Platform>(
     };
     let (taken, asked) = (total(k, root) - old, params.bw());
     if taken + asked <= limit { Ok(()) } else { Err(NotAdmitted::Bandwidth { limit, taken, asked }) }
+}
+
+/// Whether every root domain still may promise what it has promised, as the kernel asks before it takes a
+/// lower `sched_rt_runtime_us` (deadline-groups A3).
+///
+/// # Errors
+/// The first root domain that has promised more; nothing was asked for there.
+pub fn promises_hold<P: Platform>(k: &Scheduler<P>) -> Result<(), NotAdmitted> {
+    let Some(per_cpu) = limit(k) else { return Ok(()) };
+    for root in k.root_domains() {
+        let (limit, taken) = (per_cpu * capacity_of(k, root) / FULL_CAPACITY, total(k, root));
+        if taken > limit {
+            return Err(NotAdmitted::Promised { limit, taken });
+        }
+    }
+    Ok(())
 }
 
 /// Whether `task` may be restricted to these CPUs (deadline-groups A2: EBUSY).

@@ -67,7 +67,7 @@ mod timer;
 mod tree;
 
 pub(crate) use admission::fits;
-pub use admission::{NotAdmitted, may_take_affinity};
+pub use admission::{NotAdmitted, may_take_affinity, promises_hold};
 pub use entity::{DlCpus, DlDomain, DlEntity, DlOfTask, DlRq};
 pub(crate) use params::BW_SHIFT;
 pub use params::{DlParams, DlParamsError, ratio};

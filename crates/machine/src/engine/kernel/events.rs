@@ -7,6 +7,7 @@ use crate::outcome::RunError;
 use crate::setup::{Arrival, Outside};
 use crate::step_text::change_text;
 use crate::told::ToldMessage;
+use scheduler::dl::promises_hold;
 use scheduler::registry::IdleTick;
 use scheduler::{Class, CpuId, Nanos, TaskId, TaskState};
 use schema::LogEvent;
@@ -130,8 +131,8 @@ impl Sim {
                 let setting = &self.surroundings.settings[index as usize];
                 let changes = || LogEvent::Setting { setting: setting.as_str().into() };
                 self.hw().note_detail(CpuId(0), changes);
-                if let Err(error) = self.k.config.set_later(setting) {
-                    self.hw().recorder.fail(RunError::Setting(error.to_string()));
+                if let Err(error) = self.write_setting(setting) {
+                    self.hw().recorder.fail(error);
                 }
                 self.hw().locks.timing.kind.set(self.k.config.rules.lock_kind.get());
                 if let Some(watch) = self.hw().watch() {
@@ -167,6 +168,15 @@ impl Sim {
             // The loop ends when the next event lies behind it.
             OneShot::End => None,
         }
+    }
+
+    /// Writes a setting, unless the kernel refuses that.
+    fn write_setting(&self, setting: &str) -> Result<(), RunError> {
+        self.k.config.set_later(setting).map_err(|error| RunError::Setting(error.to_string()))?;
+        promises_hold(&self.k).map_err(|why| {
+            let (setting, at) = (setting.to_owned(), self.hw().now.get());
+            RunError::Refused { setting, at, why: Box::new(RunError::Promised(why)) }
+        })
     }
 
     /// Where an interrupt for this channel arrives unless somebody says otherwise: where its reader last ran.

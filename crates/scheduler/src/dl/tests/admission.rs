@@ -1,7 +1,7 @@
 //! Who is let in, and what is in use (deadline-groups A3, deadline-groups A6, deadline-groups A7).
 
 use super::ms;
-use crate::dl::{NotAdmitted, fits};
+use crate::dl::{NotAdmitted, fits, promises_hold};
 use crate::policy::sched_setscheduler;
 use crate::testing::{Lab, cpus, deadline, fifo};
 use crate::{CpuId, Policy, TaskId};
@@ -45,6 +45,25 @@ fn a_refusal_says_the_numbers() {
     assert_eq!(asks(&lab, a, deadline(95, 100, 100)), Ok(()));
     assert_eq!(asks(&lab, a, deadline(20, 100, 100)), Ok(()));
     assert_eq!(lab.k.root_domain(CpuId(0)).dl.total_bw(), 209_715);
+}
+
+/// deadline-groups A3: a limit below what is promised is EBUSY; the servers of 6.12 on hold 52428 of each CPU.
+#[test]
+fn what_is_promised_is_kept() {
+    let holds = |profile: &str, runtime_us: i64| {
+        let lab = Lab::new(2, profile, &[]);
+        let p = lab.spawn(Policy::Normal, 0);
+        assert_eq!(asks(&lab, p, deadline(50, 100, 100)), Ok(()));
+        lab.k.config.set(&alloc::format!("sched_rt_runtime_us={runtime_us}")).expect("a setting");
+        promises_hold(&lab.k)
+    };
+    // 2 × 262144 are the 524288 that it holds.
+    assert_eq!((holds("6.1.y", 250_000), holds("6.1.y", -1)), (Ok(()), Ok(())));
+    let less = NotAdmitted::Promised { limit: 2 * 262_142, taken: 524_288 };
+    assert_eq!(holds("6.1.y", 249_999), Err(less));
+    let taken = 524_288 + 2 * 52_428;
+    assert_eq!(holds("6.18.y", 300_000), Ok(()), "314572 each, and 629144 are taken");
+    assert_eq!(holds("6.18.y", 299_999), Err(NotAdmitted::Promised { limit: 2 * 314_571, taken }));
 }
 
 /// deadline-groups A2 check 9, and kernels that have no such class or flag.
