@@ -47,7 +47,7 @@ fn a_refusal_says_the_numbers() {
     assert_eq!(lab.k.root_domain(CpuId(0)).dl.total_bw(), 209_715);
 }
 
-/// deadline-groups A3: a limit below what is promised is EBUSY; the servers of 6.12 on hold 52428 of each CPU.
+/// deadline-groups A3: a limit below what is promised is EBUSY; the servers of 6.12 on hold 52428 of a CPU.
 #[test]
 fn what_is_promised_is_kept() {
     let holds = |profile: &str, runtime_us: i64| {
