@@ -23,6 +23,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use workload::Decided;
+use workload::groups::Group;
 use workload::load::BuiltLoad;
 use workload::replay::{TaskSelector, Throttling};
 
@@ -197,7 +198,7 @@ impl Experiment {
             return Err(Error::NoLoad);
         }
         let config = self.config()?;
-        self.groups.check(self.kernel.named(), config.rules.rt_throttle.get())?;
+        self.check_groups()?;
         self.check_machine_has()?;
         let kernel = self.kernel.describe(&config, self.machine.spec().cpus());
         let throttling = match config.rules.rt_throttle.get() {
@@ -205,7 +206,7 @@ impl Experiment {
             _ => self.recorded_throttling(),
         };
         let mut setup = Setup::new(self.machine.spec().cpus());
-        let members = self.groups.make(&mut setup);
+        let members = self.groups.make(&mut setup, &self.described_groups()?);
         let build = |(number, load): (usize, &LoadSpec)| {
             let session = self.groups.session(&mut setup, number + 1);
             load.build(&mut setup, &members, session)
@@ -328,6 +329,22 @@ impl Experiment {
             Throttling::Groups => config.rules.rt_throttle.set(RtThrottle::Groups),
         }
         Ok(config)
+    }
+
+    /// Makes sure that the kernel has what the user says of groups: his own, or that of the recordings.
+    ///
+    /// # Errors
+    /// What it has not got.
+    pub(crate) fn check_groups(&self) -> Result<(), Error> {
+        self.groups.check(self.kernel.named(), self.config()?.rules.rt_throttle.get())?;
+        self.described_groups().map(drop)
+    }
+
+    /// What is said of groups, by the user and in the recordings.
+    fn described_groups(&self) -> Result<Vec<Group>, Error> {
+        let recorded = self.loads.iter().filter_map(LoadSpec::recorded);
+        let recorded = recorded.flat_map(|load| &load.replay.recording().groups.described);
+        self.groups.with_recorded(&recorded.collect::<Vec<_>>())
     }
 
     /// What decides about what happens in it, whatever its parts are called; `None` for a kernel that cannot

@@ -54,9 +54,7 @@ impl Experiment {
             Some(recorded) => KernelConfig::of_text(text)?.with_named(recorded),
             None => KernelConfig::of_text(text)?,
         };
-        let config = kernel.at_start()?;
         let groups = Groups::of_text(text)?;
-        groups.check(kernel.named(), config.rules.rt_throttle.get())?;
         let machine = NamedMachine::open(&text.machine, &loads, files)?;
         for (load, LoadText { file, .. }) in loads.iter_mut().zip(&text.loads) {
             if let Some(origin) = file.as_ref().and_then(|file| file.recorded_on.as_ref()) {
@@ -65,7 +63,7 @@ impl Experiment {
                 *load = load.clone().recorded_on(&origin);
             }
         }
-        Ok(Experiment {
+        let experiment = Experiment {
             loads,
             machine,
             kernel,
@@ -83,7 +81,9 @@ impl Experiment {
             changes: Vec::new(),
             clock: None,
             stop: None,
-        })
+        };
+        experiment.check_groups()?;
+        Ok(experiment)
     }
 
     /// The text that [`Experiment::open`] makes this experiment of, whose runs have the same results. `None`

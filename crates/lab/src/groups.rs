@@ -147,7 +147,6 @@ impl Groups {
             let of = |problem| Error::Group { group: group.name.clone(), problem };
             let mut made = Group::new(&group.name).map_err(of)?;
             made.write(group.settings.iter().map(String::as_str)).map_err(of)?;
-            made.settings().check().map_err(of)?;
             described.push(made);
         }
         let named = |option: &str, text: &Option<String>| {
@@ -231,10 +230,30 @@ impl Groups {
         }
     }
 
-    /// Makes them on a machine, before its tasks.
-    pub(crate) fn make(&self, setup: &mut Setup) -> Members {
+    /// What is said of them and of those that were recorded: what the user writes comes after what was
+    /// written there.
+    ///
+    /// # Errors
+    /// What the kernel does not take into files of a group.
+    pub(crate) fn with_recorded(&self, recorded: &[&Group]) -> Result<Vec<Group>, Error> {
+        let whole = |group: &Group| {
+            let before = recorded.iter().find(|before| before.path() == group.path());
+            let whole = before.map_or_else(|| Ok(group.clone()), |before| group.on_top_of(before))?;
+            whole.settings().check().map(|()| whole)
+        };
+        let of = |group: &Group| {
+            whole(group).map_err(|problem| Error::Group { group: group.path().to_owned(), problem })
+        };
+        let said = self.described.iter().map(of).collect::<Result<Vec<Group>, Error>>()?;
+        let is_said = |before: &&Group| said.iter().any(|group| group.path() == before.path());
+        let others = recorded.iter().copied().filter(|before| !is_said(before)).cloned();
+        Ok(said.iter().cloned().chain(others).collect())
+    }
+
+    /// Makes them on a machine, before its tasks, as they are `described`: the user's, and those above them.
+    pub(crate) fn make(&self, setup: &mut Setup, described: &[Group]) -> Members {
         for group in &self.described {
-            group_at(setup, group.path(), &self.described);
+            group_at(setup, group.path(), described);
         }
         if let Some(isolated) = &self.isolcpus {
             setup.isolate(isolated.cpus);
@@ -242,7 +261,7 @@ impl Groups {
         if let Some(named) = &self.nohz_full {
             setup.nohz_full(named.cpus);
         }
-        let member = |member: &Member| (member.whom.clone(), group_at(setup, &member.group, &self.described));
+        let member = |member: &Member| (member.whom.clone(), group_at(setup, &member.group, described));
         Members::new(self.members.iter().map(member).collect::<Vec<_>>())
     }
 
@@ -430,7 +449,31 @@ mod tests {
     }
 
     fn error(groups: &[&str], members: &[&str]) -> String {
-        Groups::of_text(&text(groups, members)).expect_err("refused").to_string()
+        let described =
+            Groups::of_text(&text(groups, members)).and_then(|groups| groups.with_recorded(&[]).map(drop));
+        described.expect_err("refused").to_string()
+    }
+
+    /// B7: what the kernel asks of all files of a group is asked of those that were recorded and written.
+    #[test]
+    fn recorded_files_of_a_group_stand_until_they_are_written() {
+        let of = |word: &str| {
+            Groups::of_text(&text(&[word], &[])).expect("words that a kernel takes").described[0].clone()
+        };
+        let recorded = [of("web=cpu.max:20000/50000,cpu.weight:300"), of("db=cpu.idle:1")];
+        let recorded: Vec<&Group> = recorded.iter().collect();
+        let with = |word: &str| {
+            let said = Groups::of_text(&text(&[word], &[])).expect("words that a kernel takes");
+            said.with_recorded(&recorded).map_err(|error| error.to_string())
+        };
+        let all = with("web=cpu.max.burst:20000").expect("no more than the recorded quota");
+        assert_eq!(
+            all,
+            [of("web=cpu.max:20000/50000,cpu.weight:300,cpu.max.burst:20000"), of("db=cpu.idle:1")]
+        );
+        assert!(with("web=cpu.max.burst:20001").is_err_and(|error| error.starts_with("group web: ")));
+        let idle = with("db=cpu.weight:50").expect_err("EINVAL");
+        assert!(idle.starts_with("group db: ") && idle.contains("cpu.idle"), "{idle}");
     }
 
     #[test]
@@ -443,7 +486,7 @@ mod tests {
         let experiment = ExperimentText { groups: all, ..ExperimentText::default() };
         let groups = Groups::of_text(&experiment).expect("legal");
         let mut setup = Setup::new(1);
-        groups.make(&mut setup);
+        groups.make(&mut setup, &groups.described);
         let [web, _] = setup.groups() else { panic!("two groups") };
         let [quota, period] = [100, 50].map(Nanos::from_millis);
         assert_eq!(web.quota, Some(QuotaSpec { quota, period, burst: Nanos::ZERO }));

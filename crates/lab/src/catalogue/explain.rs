@@ -1,12 +1,14 @@
 //! What each kind has to say beyond its sentence.
 
 use super::{Entry, Explanation, Kind, Section, counters, specification};
-use crate::kernel::{Build, Change, DEFAULT_PROFILE, KernelConfig, ModelOrigin, NamedKernel, WHY_DEFAULT};
+use crate::kernel::{
+    Build, Change, DEFAULT_PROFILE, KernelConfig, ModelOrigin, NamedKernel, WHY_DEFAULT, rates_of_ticks,
+};
 use crate::limits::Limit;
 use crate::reproduce::{PUBLISHED, PublishedExperiment};
 use machine::MachineSpec;
 use scheduler::registry::{
-    ALIASES, Alias, Config, Feature, Lifetime, PROFILES, Profile, RULES, Scaled, TUNABLES,
+    ALIASES, Alias, Config, Feature, Lifetime, NOT_MODELLED, PROFILES, Profile, RULES, Scaled, TUNABLES,
 };
 use workload::load;
 
@@ -157,8 +159,11 @@ fn tunable(name: &str) -> Details {
     values.dedup();
     let value =
         |v: &i64| Entry::new(setting(*v), kernels_where(&setting(*v), |config| value_in(config) == Some(*v)));
-    let range =
-        Entry::new(format!("{name}=N"), format!("Any whole number from {} to {}.", tunable.min, tunable.max));
+    let range = match name {
+        "hz" => format!("{}.", rates_of_ticks()),
+        _ => format!("Any whole number from {} to {}.", tunable.min, tunable.max),
+    };
+    let range = Entry::new(format!("{name}=N"), range);
     let own =
         if Scaled::named(name).is_some() { "as kernels have it on one CPU" } else { "as kernels have it" };
     Details::from(tunable.source).with("to set it", vec![range]).with(own, values.iter().map(value).collect())
@@ -196,6 +201,19 @@ pub(super) fn alias_of_values(name: &str) -> Option<Explanation> {
         meaning: meanings.join(" "),
         source: Some(first.source.to_owned()),
         sections: all.iter().map(sets).collect(),
+    })
+}
+
+/// A feature that somebody may know from `sched_features`, and which no setting here switches.
+pub(super) fn not_modelled(name: &str) -> Option<Explanation> {
+    let bare = name.strip_prefix("NO_").unwrap_or(name);
+    let known = NOT_MODELLED.iter().find(|known| known.name.eq_ignore_ascii_case(bare))?;
+    Some(Explanation {
+        kind: Kind::Feature,
+        name: known.name.to_owned(),
+        meaning: format!("A feature of some kernels that is not modelled: {}.", known.what),
+        source: None,
+        sections: Vec::new(),
     })
 }
 

@@ -165,6 +165,7 @@ pub fn explain(name: &str) -> Result<Explanation, Error> {
         Some((kind, entry)) => Ok(explain::explain(kind, entry)),
         None if let Some(counter) = counters::by_label(name) => Ok(explain::explain(Kind::Counter, counter)),
         None if let Some(found) = explain::alias_of_values(name) => Ok(found),
+        None if let Some(found) = explain::not_modelled(name) => Ok(found),
         None if let Some(found) = specification::numbered(name) => Ok(found),
         None if let Some(found) = specification::document(name) => Ok(found),
         None if let Ok(kernel) = NamedKernel::find(name) => Ok(explain::release(&kernel)),
@@ -211,6 +212,16 @@ mod tests {
                 let explanation = explain(&entry.name).expect("every listed name is explained");
                 assert_eq!((explanation.kind, &explanation.name), (kind, &entry.name));
             }
+        }
+    }
+
+    /// What is looked for in `sched_features` and is no setting here says so.
+    #[test]
+    fn features_that_are_not_modelled_say_how_the_model_behaves() {
+        for (name, found) in [("LB_MIN", "LB_MIN"), ("NO_HZ_BW", "HZ_BW"), ("lb_min", "LB_MIN")] {
+            let explanation = explain(name).expect("it is known");
+            assert_eq!((explanation.kind, explanation.name.as_str()), (Kind::Feature, found));
+            assert!(explanation.meaning.contains("is not modelled: "), "{}", explanation.meaning);
         }
     }
 

@@ -438,15 +438,17 @@ fn groups_come_back() {
         let format = TraceFormat::of(Path::new(&name)).expect("a format");
         logged(&run).write_trace(&mut bytes, format, Programs::Told).expect("memory takes everything");
         let files = Files::from([(name.clone(), bytes)]);
-        let back = |groups| {
+        let back_with = |groups, described: &[&str]| {
             let file = Some(schema::FileText { groups, ..schema::FileText::default() });
             let again = schema::ExperimentText {
                 loads: vec![schema::LoadText { load: name.clone(), file }],
                 machine: schema::MachineText { cpus: Some(2), ..schema::MachineText::default() },
+                groups: described.iter().map(|word| crate::groups::group(word).expect("a group")).collect(),
                 ..schema::ExperimentText::default()
             };
             Experiment::open(&again, &files).expect("our own file").run().expect("it runs").result
         };
+        let back = |groups| back_with(groups, &[]);
         let told = back(schema::RecordedGroups::Recorded);
         let of = |result: &schema::RunResult| -> Vec<_> {
             result.groups.iter().map(|group| (group.name.clone(), group.weight, group.max)).collect()
@@ -454,6 +456,12 @@ fn groups_come_back() {
         assert_eq!(of(&told), of(&run.result), "{ending}");
         let limited = |result: &schema::RunResult| result.groups[1].stat;
         assert_eq!(limited(&told).nr_throttled, limited(&run.result).nr_throttled, "{ending}");
+        // What is said of a group comes on top of what was recorded of it, and takes nothing from others.
+        let more = back_with(schema::RecordedGroups::Recorded, &["a/b=cpu.max:40000"]);
+        let mut expected = of(&run.result);
+        let max = expected[1].2.as_mut().expect("a limit");
+        max.quota_ns = 40_000_000;
+        assert_eq!(of(&more), expected, "{ending}");
         assert!(back(schema::RecordedGroups::Flat).groups.is_empty(), "{ending}");
     }
 }
@@ -488,17 +496,19 @@ fn groups_of_real_time_tasks_come_back() {
         let format = TraceFormat::of(Path::new(&name)).expect("a format");
         logged(&run).write_trace(&mut bytes, format, programs).expect("memory takes everything");
         let files = Files::from([(name.clone(), bytes)]);
-        let back = |settings: &[&str]| {
+        let back_with = |settings: &[&str], described: &[&str]| {
             let setting = |text: &&str| schema::KernelChange { at_ns: 0, setting: (*text).to_owned() };
             let groups = schema::RecordedGroups::Recorded;
             let file = Some(schema::FileText { groups, ..schema::FileText::default() });
             let again = schema::ExperimentText {
                 loads: vec![schema::LoadText { load: name.clone(), file }],
+                groups: described.iter().map(|word| crate::groups::group(word).expect("a group")).collect(),
                 settings: settings.iter().map(setting).collect(),
                 ..schema::ExperimentText::default()
             };
             Experiment::open(&again, &files).expect("our own file").run().expect("it runs").result
         };
+        let back = |settings: &[&str]| back_with(settings, &[]);
         let told = back(&[]);
         assert_eq!(told.kernel.rules["rt_throttle"], "groups", "{ending} {programs:?}");
         let note = |result: &schema::RunResult, begins: &str| {
@@ -515,6 +525,10 @@ fn groups_of_real_time_tasks_come_back() {
         let without = back(&["rt_throttle=off"]);
         assert_eq!(without.kernel.rules["rt_throttle"], "off");
         assert_eq!(note(&without, "the recorded cpu.rt_runtime_us of group a/b is left out"), 1);
+        // The recorded kernel has such groups: another limit needs no other word.
+        let less = back_with(&[], &["a/b=cpu.rt_runtime_us:10000"]);
+        let changed = less.groups[1].rt.expect("a limit");
+        assert_eq!((changed.runtime_ns, changed.period_ns), (Some(10_000_000), 100_000_000), "{ending}");
     }
 }
 

@@ -155,8 +155,12 @@ const OTHER_RATES: [&str; 11] = ["24", "32", "48", "64", "128", "200", "256", "5
 fn no_rate_of_ticks(setting: &str) -> Option<String> {
     let rate = setting.trim_start_matches("kernel.").strip_prefix("hz=")?;
     let is_offered = RATES.iter().chain(&OTHER_RATES).any(|known| *known == rate);
-    (!is_offered)
-        .then(|| format!("CONFIG_HZ is {} or, not on x86, {}", RATES.join(", "), OTHER_RATES.join(", ")))
+    (!is_offered).then(|| format!("CONFIG_HZ is {}", rates_of_ticks()))
+}
+
+/// How often a kernel may tick, as it is built.
+pub fn rates_of_ticks() -> String {
+    format!("{} or, not on x86, {}", RATES.join(", "), OTHER_RATES.join(", "))
 }
 
 /// Why a kernel has not got a boot option, if that is so.

@@ -18,6 +18,7 @@ use workload::units;
 pub use differences::Difference;
 pub use distributions::{Build, DISTRIBUTIONS, Distribution, ModelOrigin};
 pub use error::KernelError;
+pub(crate) use lacks::rates_of_ticks;
 pub use named::NamedKernel;
 pub use release::Release;
 

@@ -34,8 +34,8 @@ pub(super) fn try_in(
         were_tried |= one.remedies.is_some();
         if one.remedies.is_none() {
             why.notes.push(format!(
-                "what would have helped {} is not tried: in a replay on machine {machine} no wakeup of it \
-                 takes about as long",
+                "what would have helped {} is not tried: in a replay on machine {machine} it waits \
+                 nowhere about as long",
                 one.task.comm
             ));
         }
@@ -60,7 +60,8 @@ impl Replay<'_> {
     fn remedies(&self, recorded: &Explanation) -> Option<Remedies> {
         let logged = self.run.logged.as_ref()?;
         let pid = simulated(logged, recorded)?;
-        let wakeups = Wakeups::of(&logged.log, |of, _| of.0 == pid.0);
+        let waits = if began(recorded) == Began::Woken { Waits::Wakeups } else { Waits::Runnable };
+        let wakeups = Wakeups::of_waits(&logged.log, waits, |of, _| of.0 == pid.0);
         let number = self.most_like(&wakeups, recorded)?;
         let one = wakeups.explain(number, meaning);
         let comm = &*one.task.comm;
@@ -68,8 +69,8 @@ impl Replay<'_> {
             run: &self.run.result,
             one: &one,
             nth: wakeups.nth_of_its_task(number),
-            waits: Waits::Wakeups,
-            alike: &Wakeups::of(&logged.log, |_, of| of == comm),
+            waits,
+            alike: &Wakeups::of_waits(&logged.log, waits, |_, of| of == comm),
             log: &logged.log,
             recorded_pids: &logged.recorded_pids,
         };
@@ -78,21 +79,40 @@ impl Replay<'_> {
         Some(Remedies { from: self.on_clock(found.from), replayed: Some(replayed), ..found })
     }
 
-    /// Between half as long and twice as long, and of these the nearest in time.
+    /// One that begins in the same way and is between half as long and twice as long, of these the nearest in
+    /// time.
     fn most_like(&self, wakeups: &Wakeups, recorded: &Explanation) -> Option<usize> {
-        if matches!(recorded.due, Due::Preempted { .. } | Due::Throttled { .. } | Due::Unknown {}) {
-            return None;
-        }
         let wanted = recorded.latency.0;
         let all = 0..wakeups.len();
-        let alike = all.filter(|number| (wanted / 2..=2 * wanted).contains(&wakeups.latency(*number).0));
-        alike.min_by_key(|number| self.on_clock(wakeups.due_at(*number)).0.abs_diff(recorded.due_at.0))
+        let mut alike: Vec<usize> =
+            all.filter(|number| (wanted / 2..=2 * wanted).contains(&wakeups.latency(*number).0)).collect();
+        alike.sort_by_key(|number| self.on_clock(wakeups.due_at(*number)).0.abs_diff(recorded.due_at.0));
+        let begins = began(recorded);
+        let is_same = |number: &usize| began(&wakeups.explain(*number, meaning)) == begins;
+        alike.into_iter().filter(|_| begins != Began::Unseen).find(is_same)
     }
 
     /// A time of the run on the clock of the recording.
     fn on_clock(&self, time: schema::Nanos) -> schema::Nanos {
         let start = self.run.logged.as_ref().map_or(Nanos::ZERO, |logged| logged.start);
         schema::Nanos((time.0 + self.zero.0).saturating_sub(start.0))
+    }
+}
+
+/// How a wait begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Began {
+    Woken,
+    /// It was preempted, or throttled. Which of them a recording does not tell: the kernel says neither.
+    Stopped,
+    Unseen,
+}
+
+fn began(one: &Explanation) -> Began {
+    match one.due {
+        Due::Preempted { .. } | Due::Throttled { .. } => Began::Stopped,
+        Due::Unknown {} => Began::Unseen,
+        _ => Began::Woken,
     }
 }
 

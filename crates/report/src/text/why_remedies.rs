@@ -57,7 +57,7 @@ pub(super) fn table(remedies: &Remedies, rows: Rows) -> String {
         format!("{}{}{}", hidden(&helpful, "help, less"), hidden(&others, "do not help"), legend.join("\n"));
     let there = remedies.replayed.map_or(String::new(), |there| {
         let (due, latency) = (why_recorded::clock(there.due_at), exact(there.latency));
-        let told = format!("in its replay, where the wakeup that was due at {due} takes {latency}:");
+        let told = format!("in its replay, where it is due at {due} and executes {latency} later:");
         format!("\n{}", wrap(&told, "", ""))
     });
     format!("{there}\n{}{told}\n", table.render())

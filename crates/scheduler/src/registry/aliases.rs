@@ -168,7 +168,7 @@ pub(super) const GONE: &[Gone] = &[Gone {
 
 /// A feature of some kernels that is not modelled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct NotModelled {
+pub struct NotModelled {
     /// Its name in `sched_features`.
     pub name: &'static str,
     /// What it does, and how the model behaves.
@@ -176,7 +176,7 @@ pub(super) struct NotModelled {
 }
 
 /// Features that somebody may know from `sched_features`, and look for in vain.
-pub(super) const NOT_MODELLED: &[NotModelled] = &[
+pub const NOT_MODELLED: &[NotModelled] = &[
     NotModelled {
         name: "ALT_PERIOD",
         what: "it is on where BASE_SLICE is, which came with it: a period is that of all tasks of the CPU",

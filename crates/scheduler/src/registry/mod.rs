@@ -11,7 +11,7 @@ mod settings;
 mod tunables;
 mod written;
 
-pub use aliases::{ALIASES, Alias};
+pub use aliases::{ALIASES, Alias, NOT_MODELLED, NotModelled};
 pub use disciplines::{BELONGINGS, Belonging};
 pub use features::Feature;
 pub use lifetimes::{LIFETIMES, Lifetime, ReleaseNumbers};
@@ -19,6 +19,6 @@ pub use profiles::{PROFILES, Profile};
 pub use rules::*;
 pub use settings::{Config, FROM_THE_START, SettingError};
 
-use aliases::{GONE, NOT_MODELLED};
+use aliases::GONE;
 pub use tunables::{TUNABLES, TunableInfo, TunableSetting, Tunables};
 pub use written::{Scaled, Written};

@@ -109,7 +109,7 @@ impl Cut<'_> {
             return Cause::NotRecorded {};
         }
         // Until it runs, or somebody who goes before it, it has got no more.
-        self.stopped = self.used_up(queue, mark).or(self.stopped.take().filter(|_| self.is_lower(mark)));
+        self.stopped = self.used_up(queue, mark).or(self.stopped.take().filter(|_| self.goes_after(mark)));
         if let Some(budget) = self.stopped.clone() {
             return Cause::Throttled { budget, until: None };
         }
@@ -127,7 +127,7 @@ impl Cut<'_> {
         }
     }
 
-    /// The budget that a task has used up, where a CPU has chosen somebody of a lower class although the task
+    /// The budget that a task has used up, where a CPU has chosen somebody who goes after it although the task
     /// was in its queue.
     fn used_up(&self, queue: Queue, mark: &Mark) -> Option<Budget> {
         let wait = self.wait;
@@ -141,29 +141,39 @@ impl Cut<'_> {
             (_, Some(queued_ns), chosen_ns) => chosen_ns > queued_ns,
             (_, None, _) => false,
         };
-        let chosen = match mark.base {
-            Base::Task(task) => Class::of(task.prio),
-            Base::Idle => Class::Idle,
-            Base::Unknown => return None,
-        };
-        if !was_there || chosen <= class {
+        if !was_there || !self.goes_after(mark) {
             return None;
         }
         Some(match class {
             Class::Deadline => Budget::Deadline {},
-            Class::RealTime => Budget::RealTime {},
+            Class::RealTime => match self.rt_limited_group() {
+                Some(group) => Budget::RtGroup { group: group.into() },
+                None => Budget::RealTime {},
+            },
             Class::Fair | Class::Idle => Budget::Group { group: self.limited_group() },
         })
     }
 
-    /// Whether whoever has a CPU, however it came there, would not have it before the task.
-    fn is_lower(&self, mark: &Mark) -> bool {
-        let class = match mark.base {
-            Base::Task(task) => Class::of(task.prio),
-            Base::Idle => Class::Idle,
-            Base::Unknown => return false,
-        };
-        class > Class::of(self.wait.task.prio)
+    /// Whether whoever has a CPU, however it came there, would not have it before the task: one of a lower
+    /// class; and beside a real-time task whose group has a limit of its own one of a lower priority, too,
+    /// which goes on when that is used up (deadline-groups B9).
+    fn goes_after(&self, mark: &Mark) -> bool {
+        let waits = self.wait.task.prio;
+        let class = Class::of(waits);
+        match mark.base {
+            Base::Task(task) if class == Class::RealTime && Class::of(task.prio) == class => {
+                task.prio > waits && self.rt_limited_group().is_some()
+            }
+            Base::Task(task) => Class::of(task.prio) > class,
+            Base::Idle => Class::Idle > class,
+            Base::Unknown => false,
+        }
+    }
+
+    /// The group with a limit for real-time tasks that the task is in, if the recorder wrote it down.
+    fn rt_limited_group(&self) -> Option<&str> {
+        let trace = self.of.trace;
+        trace.host.rt_limited(cgroup_of(trace, self.wait.task.pid)?)
     }
 
     /// The group with a limit that the task is in, if the recorder wrote it down.

@@ -2,7 +2,7 @@
 
 use schema::why::{Budget, Cause, Due, Explanation, Handler, HandlerContext, Precedence, WhyOrigin, WhyTask};
 use schema::{CpuId, Nanos, Pid, Prio};
-use trace::{RecordedWaits, Trace, WaitsMeant, read};
+use trace::{CgroupCpu, CpuRtRuntime, RecordedWaits, TaskGroup, Trace, WaitsMeant, read};
 
 use crate::common::fixture;
 
@@ -261,6 +261,38 @@ fn budgets_that_are_used_up() {
     assert_eq!(of(DEADLINE, HIGH), used_up(Budget::Deadline {}));
     assert_eq!(of(FAIR, IDLE), used_up(Budget::Group { group: None }));
     assert_eq!(of(X, HIGH), running(HIGH, 200, Precedence::HigherPriority));
+}
+
+/// deadline-groups B9: a group's limit lets real-time tasks of lower priority go on, that of the CPU none.
+#[test]
+fn the_budget_of_a_group_of_real_time_tasks() {
+    let low = Who { comm: "low", pid: 15, prio: 60 };
+    let of = |chosen: Who, limited: &[&str]| {
+        let mut trace = Text::default()
+            .switch(100, 0, IDLE, "R", X)
+            .switch(200, 0, X, "R", chosen)
+            .switch(250, 0, chosen, "R", X)
+            .read();
+        let group = TaskGroup { autogroup: None, cgroup: "/audio/jack".to_owned() };
+        trace.host.groups.insert(trace::Pid(X.pid), group);
+        let rt = Some(CpuRtRuntime { runtime_us: 100_000, period_us: 1_000_000 });
+        let limits =
+            limited.iter().map(|path| ((*path).to_owned(), CgroupCpu { rt, ..CgroupCpu::default() }));
+        trace.host.cgroups.extend(limits);
+        let waits = RecordedWaits::of(&trace);
+        let [number] = waits.numbers(WaitsMeant::Runnable, |pid, _| pid == Pid(X.pid))[..] else { panic!() };
+        let [(50, CPU0, cause)] = &told(&waits.explain(number))[..] else { panic!("{}", chosen.comm) };
+        cause.clone()
+    };
+    let throttled = |budget| Cause::Throttled { budget, until: None };
+    let group = |path: &str| throttled(Budget::RtGroup { group: path.into() });
+    assert_eq!(of(FAIR, &["/audio"]), group("/audio"));
+    assert_eq!(of(low, &["/audio", "/audio/jack", "/other"]), group("/audio/jack"), "the nearest");
+    assert_eq!(of(IDLE, &["/audio"]), group("/audio"));
+    assert_eq!(of(FAIR, &["/other", "/aud"]), throttled(Budget::RealTime {}));
+    assert_eq!(of(low, &["/other"]), running(low, 200, Precedence::NotPreempted));
+    assert_eq!(of(HIGH, &["/audio"]), running(HIGH, 200, Precedence::HigherPriority));
+    assert_eq!(of(EQUAL, &["/audio"]), running(EQUAL, 200, Precedence::SamePriority));
 }
 
 /// An interrupt wakes `high`, which waits 30 us for a CPU before it wakes `x`.

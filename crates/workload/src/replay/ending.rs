@@ -4,6 +4,7 @@
 use super::accounted::Accounted;
 use super::caveats::seconds;
 use super::lives::TraceTask;
+use super::overrides::{Changed, Override};
 use super::recording::{RecordedTask, Recording, listed};
 use super::roles::{Role, Roles};
 use scheduler::Nanos;
@@ -26,8 +27,26 @@ pub enum Ending {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Ended {
     pub by: Ending,
-    pub warning: Option<String>,
+    pub by_clock: Option<ByClock>,
     pub note: Option<String>,
+}
+
+/// Tasks that the clock seems to have ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct ByClock {
+    tasks: Vec<TraceTask>,
+    pub warning: String,
+}
+
+impl ByClock {
+    /// Whether the clock ends all of them in the replay, too.
+    pub fn is_told(&self, recording: &Recording, overrides: &[Override]) -> bool {
+        let is_told =
+            |task: &RecordedTask| overrides.iter().any(|o| o.what == Changed::UntilEnd && o.whom.is(task));
+        let mut tasks =
+            recording.tasks.iter().filter(|task| self.tasks.contains(&(task.pid, task.incarnation)));
+        tasks.all(is_told)
+    }
 }
 
 /// Those who ran for less than this say nothing about how tasks end.
@@ -56,7 +75,7 @@ impl Ended {
                     "{} had not finished when {what}: when it would be done does not show",
                     command.comm
                 );
-                return Ended { by: Ending::Open, note: Some(note), warning: None };
+                return Ended { by: Ending::Open, note: Some(note), by_clock: None };
             }
         }
         let counts = |role: Role| match roles.command {
@@ -67,16 +86,16 @@ impl Ended {
         let exits: Vec<(&RecordedTask, Nanos)> =
             counted.filter_map(|(task, _)| Some((task, accounted.exit(id(task))?))).collect();
         let Some((last, end)) = exits.iter().max_by_key(|(_, exit)| *exit) else { return Ended::default() };
-        if let Some(warning) = together(&exits, *end, accounted) {
-            return Ended { by: Ending::Clock, warning: Some(warning), note: None };
+        if let Some(by_clock) = together(&exits, *end, accounted) {
+            return Ended { by: Ending::Clock, by_clock: Some(by_clock), note: None };
         }
-        Ended { by: Ending::Work, warning: None, note: sleeps(trace, recording, id(last), *end) }
+        Ended { by: Ending::Work, by_clock: None, note: sleeps(trace, recording, id(last), *end) }
     }
 }
 
 /// That tasks which hardly sleep, and did most of the work, end at the same time although they worked
 /// differently long: the clock ended them, or they shared out their work as they went.
-fn together(exits: &[(&RecordedTask, Nanos)], end: Nanos, accounted: &Accounted) -> Option<String> {
+fn together(exits: &[(&RecordedTask, Nanos)], end: Nanos, accounted: &Accounted) -> Option<ByClock> {
     let work = |task: &RecordedTask| accounted.cpu_time((task.pid, task.incarnation)).ns();
     let is_worker = |(task, exit): &&(&RecordedTask, Nanos)| {
         let sleeps =
@@ -97,7 +116,7 @@ fn together(exits: &[(&RecordedTask, Nanos)], end: Nanos, accounted: &Accounted)
     }
     let tasks: Vec<&RecordedTask> = workers.iter().map(|(task, _)| *task).collect();
     let seconds = |ns: u64| seconds(ns, 2);
-    Some(format!(
+    let warning = format!(
         "{} tasks that hardly sleep, {}, end together after unequal work ({} to {}): they seem to run until a \
          certain time (if so, say until-end of them), or to share out their work as they go; a replay repeats \
          each one's own work, so it does not tell when they would be done on other CPUs or with more work",
@@ -105,7 +124,8 @@ fn together(exits: &[(&RecordedTask, Nanos)], end: Nanos, accounted: &Accounted)
         listed(&tasks),
         seconds(least),
         seconds(most)
-    ))
+    );
+    Some(ByClock { tasks: tasks.iter().map(|task| (task.pid, task.incarnation)).collect(), warning })
 }
 
 /// Sleeps are worth a sentence from this part of the time until the end on: a quarter.
@@ -179,7 +199,7 @@ fn woken_by(event: &Event, task: &mut Pid) -> Before {
 mod tests {
     use crate::load::Load;
     use crate::replay::tests::trace;
-    use crate::replay::{Ending, Replay};
+    use crate::replay::{Changed, Ending, Override, Replay};
 
     /// What decides, and what is said of it.
     fn ended(script: &str) -> (Ending, String) {
@@ -200,6 +220,20 @@ mod tests {
         let (by, said) = ended(&hogs(1_000_000, 1_000_500));
         assert_eq!(by, Ending::Clock, "1.0 and 0.9 s of work within 0.5 ms: {said}");
         assert!(said.contains("end together after unequal work (0.90 s to 1.00 s)"), "{said}");
+    }
+
+    /// Who says of all of them that the clock is to end them needs not be told so.
+    #[test]
+    fn the_clock_is_not_guessed_where_it_is_said() {
+        let warnings = |whom: &[&str]| {
+            let said =
+                |whom: &&str| Override { whom: whom.parse().expect("a task"), what: Changed::UntilEnd };
+            let overrides: Vec<Override> = whom.iter().map(said).collect();
+            let replay = Replay::new(trace(&hogs(1_000_000, 1_000_500))).with_overrides(&overrides);
+            replay.warnings().iter().filter(|warning| warning.contains("until a certain time")).count()
+        };
+        assert_eq!([warnings(&[]), warnings(&["hogx"])], [1, 1]);
+        assert_eq!([warnings(&["hog*"]), warnings(&["hogy", "hogx"])], [0, 0]);
     }
 
     #[test]

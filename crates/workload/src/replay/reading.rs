@@ -2,7 +2,7 @@
 
 use super::accounted::Accounted;
 use super::caveats::Caveats;
-use super::ending::{Ended, Ending};
+use super::ending::{ByClock, Ended, Ending};
 use super::fidelity::{self, ReplayFidelity};
 use super::file::ReadWorkload;
 use super::groups::ReplayGroups;
@@ -53,6 +53,8 @@ pub struct Replay {
     pub(super) caveats: Caveats,
     /// Why the recorded command was done; of a workload file, its work.
     pub(super) ending: Ending,
+    /// Whom the clock seems to have ended, unless it ends them here, too.
+    by_clock: Option<ByClock>,
     /// By how much the recorded CPU times may be wrong in all.
     cpu_time_uncertain_ns: u64,
     pub(super) affinities: Vec<KnownAffinity>,
@@ -101,11 +103,12 @@ impl Replay {
         let cpu_time_uncertain_ns = accounted.uncertain_ns(repair.uncertain_ns);
         let ended = Ended::of(&trace, &recording, &accounted);
         let mut caveats = Caveats::of(&trace, &recording, repair, cpu_time_uncertain_ns);
-        caveats.warnings.extend(ended.warning);
+        caveats.warnings.extend(ended.by_clock.iter().map(|by_clock| by_clock.warning.clone()));
         caveats.notes.extend(ended.note);
         Replay {
             caveats,
             ending: ended.by,
+            by_clock: ended.by_clock,
             cpu_time_uncertain_ns,
             unchanged: None,
             changes: Vec::new(),
@@ -129,6 +132,7 @@ impl Replay {
             kernel: workload.kernel,
             caveats: workload.caveats,
             ending: Ending::default(),
+            by_clock: None,
             cpu_time_uncertain_ns: 0,
             affinities: Vec::new(),
             overhead: Overhead::default(),
@@ -172,6 +176,9 @@ impl Replay {
         let sentences: Vec<String> =
             overrides.iter().filter(|o| self.has_task(&o.whom)).map(sentence).collect();
         self.changes.extend(sentences);
+        if let Some(told) = self.by_clock.take_if(|by_clock| by_clock.is_told(&self.recording, overrides)) {
+            self.caveats.warnings.retain(|warning| *warning != told.warning);
+        }
         let changed = overrides::apply(&self.recording, overrides);
         let before = std::mem::replace(&mut self.recording, changed);
         self.unchanged.get_or_insert_with(|| Arc::new(before));
