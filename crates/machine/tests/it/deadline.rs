@@ -4,8 +4,8 @@
 
 use crate::engine::{fifo, ideal, ms, us};
 use machine::{
-    Behaviour, Env, LoneStep, Machine, Outcome, RunError, RunOptions, Setup, Step, TaskOutcome, TaskSpec,
-    TimedSetting, Tracing,
+    Behaviour, Env, ForkKind, LoneStep, Machine, Outcome, RunError, RunOptions, Setup, Step, TaskOutcome,
+    TaskSpec, TimedSetting, Tracing,
 };
 use scheduler::registry::Config;
 use scheduler::{CpuId, CpuMask, DlParams, Nanos, Policy};
@@ -188,6 +188,32 @@ fn the_seventh_finds_no_room() {
     let moves = LoneStep::SetAffinity { target: None, cpus: Box::new(CpuMask::single(CpuId(0))) };
     let refused = try_run(&[], ms(1), vec![cycle("d", dl(30, 100, 100), &[moves])]).expect_err("EPERM");
     assert!(refused.to_string().contains("SCHED_DEADLINE needs an affinity with all CPUs, 0-1"), "{refused}");
+}
+
+/// deadline-groups A2: EAGAIN, for a thread, too; and one that has left the class does.
+#[test]
+fn a_deadline_task_makes_no_other_one() {
+    #[derive(Debug)]
+    struct Forks(Vec<Step>);
+    impl Behaviour for Forks {
+        fn next(&mut self, _: &mut Env<'_>) -> Step {
+            self.0.pop().unwrap_or(Step::Exit)
+        }
+    }
+    let ends = |policy, kind, first: Option<Step>| {
+        let fork = Step::Fork { child: Box::new(hog("child", Policy::Normal)), kind };
+        let steps = [Some(fork), first].into_iter().flatten().collect();
+        try_run(&[], ms(1), vec![TaskSpec { policy, ..TaskSpec::new("d", Forks(steps)) }])
+    };
+    for kind in [ForkKind::Fork, ForkKind::Vfork, ForkKind::Thread] {
+        let refused = ends(dl(30, 100, 100), kind, None).expect_err("EAGAIN").to_string();
+        assert!(
+            refused.starts_with("task d (1000): a task of SCHED_DEADLINE makes no other one"),
+            "{refused}"
+        );
+        let leaves = Step::SetPolicy { target: None, policy: Policy::Normal };
+        assert!(ends(dl(30, 100, 100), kind, Some(leaves)).is_ok());
+    }
 }
 
 /// deadline-groups A3: a limit below what they hold is EBUSY, while it is held; and from the start one below

@@ -1,4 +1,4 @@
-//! deadline-groups DA2 to DA8: the deadline class agrees with itself, and the earliest deadline runs.
+//! deadline-groups DA2, DA3, DA5, DA6 and DA8: the deadline class agrees with itself, and the earliest deadline runs.
 
 use super::{Findings, Moment, Queue};
 use crate::dl::DlId;
@@ -95,7 +95,7 @@ pub(super) fn earliest_runs<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'
     });
 }
 
-/// DA2 to DA4 and DA8 of all tasks, at rest.
+/// DA2, DA3 and DA8 of all tasks, at rest.
 pub(super) fn tasks<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     let k = moment.k;
     let mut own = 0;

@@ -18,6 +18,8 @@ pub enum NotAdmitted {
     NoClass,
     /// This kernel knows no SCHED_FLAG_RECLAIM (EINVAL).
     NoReclaim,
+    /// A deadline task has a child, which would be one, too (EAGAIN).
+    Fork,
     /// The task's group has no time for SCHED_FIFO and SCHED_RR (EPERM; deadline-groups B9).
     NoRtRuntime,
     /// The task may not run on all CPUs of the root domain (EPERM).
@@ -59,6 +61,10 @@ impl fmt::Display for NotAdmitted {
             NotAdmitted::NoReclaim => {
                 f.write_str("this kernel has no SCHED_FLAG_RECLAIM (Linux has it since 4.13)")
             }
+            NotAdmitted::Fork => f.write_str(
+                "a task of SCHED_DEADLINE makes no other one (fork, pthread_create: EAGAIN); let it begin under another \
+                 policy and change that afterwards",
+            ),
             NotAdmitted::NoRtRuntime => f.write_str(
                 "its task group has no time for SCHED_FIFO and SCHED_RR (EPERM): write cpu.rt_runtime_us \
                  above 0 there, or leave the task in the root",

@@ -127,8 +127,8 @@ impl Cut<'_> {
         }
     }
 
-    /// The budget that a task has used up, where a CPU has chosen somebody who goes after it although the task
-    /// was in its queue.
+    /// The budget that a task has used up, where a CPU has chosen somebody who goes after it although it was
+    /// in the queue.
     fn used_up(&self, queue: Queue, mark: &Mark) -> Option<Budget> {
         let wait = self.wait;
         let class = Class::of(wait.task.prio);

@@ -17,9 +17,10 @@ use crate::rng::{Rng, TaskStream};
 use crate::setup::FIRST_PID;
 use crate::spec::Operation;
 use crate::told::TaskStart;
+use scheduler::dl::NotAdmitted;
 use scheduler::fork::{NewTask, do_exit, new_task, sched_fork, wake_up_new_task};
 use scheduler::wakeup::{WakeFlags, try_to_wake_up};
-use scheduler::{Class, CpuId, CpuMask, GroupId, Nanos, Pid, Scheduler, TaskId, TaskState, ThisCpu};
+use scheduler::{Class, CpuId, CpuMask, GroupId, Nanos, Pid, Policy, Scheduler, TaskId, TaskState, ThisCpu};
 use schema::LogEvent;
 use std::cell::Cell;
 
@@ -171,6 +172,10 @@ impl Processes {
     /// fork, vfork or pthread_create.
     pub async fn fork(&self, call: Caller<'_>, spec: TaskSpec, kind: ForkKind) {
         let (me, hw) = (call.me, call.hw());
+        // deadline-groups A2: without SCHED_FLAG_RESET_ON_FORK, which no load has.
+        if matches!(me.task(call.p).policy.get(), Policy::Deadline(_)) {
+            return call.refused(NotAdmitted::Fork);
+        }
         let pid = Pid(self.next_pid.get());
         self.next_pid.set(pid.0 + 1);
         let new = match as_new_task(me.k, pid, &spec, Some(call.p)) {

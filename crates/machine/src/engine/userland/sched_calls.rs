@@ -93,8 +93,8 @@ pub(crate) fn is_let_in(call: Caller<'_>) -> bool {
 }
 
 impl Caller<'_> {
-    /// The kernel refuses a policy, or an affinity.
-    fn refused(self, why: NotAdmitted) {
+    /// The kernel refuses a policy, an affinity, or a fork.
+    pub fn refused(self, why: NotAdmitted) {
         self.fail(|pid, comm| RunError::NotAdmitted { pid, comm, why });
     }
 }
