@@ -1,4 +1,5 @@
-//! deadline-groups DA2, DA3, DA5, DA6 and DA8: the deadline class agrees with itself, and the earliest deadline runs.
+//! deadline-groups DA2, DA3, DA5, DA6 and DA8: the deadline class agrees with itself, and the earliest
+//! deadline runs.
 
 use super::{Findings, Moment, Queue};
 use crate::dl::DlId;

@@ -117,8 +117,9 @@ pub(super) fn loads_add_up<P: Platform>(moment: &Moment<'_, P>, found: &mut Find
     let of_groups = |level: &Level<'_>| -> u64 {
         level.queued(k).filter(|p| p.is_of_group()).map(|p| k.task(p).se.weight.get()).sum()
     };
-    let of_queue =
-        |q: Queue<'_>| -> u64 { q.levels(k).map(|level| level.fair.load - of_groups(&level)).sum() };
+    let of_queue = |q: Queue<'_>| -> u64 {
+        q.levels(k).map(|level| level.fair.load.saturating_sub(of_groups(&level))).sum()
+    };
     let of_queues: u64 = moment.queues().map(of_queue).sum();
     let runnable = |p: &TaskId| k.task(*p).is_in_queue() && k.task(*p).class.get() == Class::Fair;
     let of_tasks: u64 = moment.tasks().filter(runnable).map(|p| k.task(p).se.weight.get()).sum();

@@ -2,6 +2,7 @@
 
 mod course;
 mod eevdf;
+mod groups;
 mod state;
 mod tracking;
 

@@ -2,6 +2,7 @@
 //! deadline-groups A10 say beside them.
 
 mod admission;
+mod canaries;
 mod jobs;
 mod places;
 mod server;

@@ -1,0 +1,78 @@
+//! Task groups (deadline-groups GB1 to GB9).
+
+use super::state_alarms;
+use crate::fair::QuotaParams;
+use crate::fork::{NewTask, new_task, wake_up_new_task_on};
+use crate::testing::{Lab, plain_group};
+use crate::{CpuId, CpuMask, GroupId, Nanos, Nice, Pid, Policy, TaskId};
+
+const CPU0: CpuId = CpuId(0);
+
+/// A group with a limit of 5 of 10 ms, in which a task runs on CPU 0 and another one waits.
+fn grouped() -> (Lab, GroupId, TaskId) {
+    let mut lab = Lab::new(1, "6.1.y", &[]);
+    let ms = Nanos::from_millis;
+    let quota = Some(QuotaParams { quota: ms(5), period: ms(10), burst: Nanos::ZERO, offset: Nanos::ZERO });
+    let group = lab.k.create_group(crate::fair::GroupParams { quota, ..plain_group(GroupId::ROOT) });
+    let task = |number: i32| {
+        let new = NewTask {
+            pid: Pid(number),
+            policy: Policy::Normal,
+            nice: Nice::default(),
+            cpus_allowed: CpuMask::single(CPU0),
+            kernel_thread: false,
+            group,
+        };
+        let p = new_task(&lab.k, new);
+        lab.run(wake_up_new_task_on(lab.cpu(0), p, Some(CPU0)));
+        lab.settle();
+        p
+    };
+    let p = task(1);
+    task(2);
+    assert_eq!(state_alarms(&lab), [""; 0]);
+    (lab, group, p)
+}
+
+fn entity(lab: &Lab, group: GroupId) -> &crate::Task {
+    lab.k.task(TaskId::of_group(group, CPU0))
+}
+
+#[test]
+fn gb1_a_group_with_members_that_does_not_compete() {
+    let (lab, group, _) = grouped();
+    entity(&lab, group).on_rq.overwrite(false);
+    assert!(state_alarms(&lab).contains(&"deadline-groups GB1"));
+}
+
+#[test]
+fn gb3_a_group_heavier_than_its_shares() {
+    let (lab, group, _) = grouped();
+    for weight in [0, 1025] {
+        entity(&lab, group).se.weight.set(weight);
+        assert!(state_alarms(&lab).contains(&"deadline-groups GB3"), "{weight}");
+    }
+}
+
+#[test]
+fn gb4_a_load_that_no_queue_has_published() {
+    let (lab, group, _) = grouped();
+    let load = &lab.k.groups.get(group).load_avg;
+    load.set(load.get() + 1);
+    assert_eq!(state_alarms(&lab), ["deadline-groups GB4"]);
+}
+
+#[test]
+fn gb7_more_in_a_pool_than_a_refill_gives() {
+    let (lab, group, _) = grouped();
+    let pool = lab.k.groups.get(group).pool.as_ref().expect("a limit");
+    pool.runtime.set(Nanos::from_millis(11));
+    assert_eq!(state_alarms(&lab), ["deadline-groups GB7"], "a quota and a slice are 10 ms");
+}
+
+#[test]
+fn gb9_a_task_that_thinks_it_is_parked() {
+    let (lab, _, p) = grouped();
+    lab.k.task(p).se.parked.set(true);
+    assert!(state_alarms(&lab).contains(&"deadline-groups GB9"));
+}
