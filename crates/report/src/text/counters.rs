@@ -73,7 +73,7 @@ mod tests {
         lock holders preempted    45       4.50
         spinlock sleeps           23       2.30
         woken without IPI         72       7.20
-        kernel mutex spins       410       41.0
+        kernel mutex spins       410         41
         kernel mutex sleeps        6       0.60
         ");
     }
