@@ -169,8 +169,12 @@ pub(super) fn own<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, m: MutexId) {
 }
 
 /// `p` has left its CPU: nobody spins for a mutex of the kernel that it has.
+#[inline]
 pub(super) fn owner_left<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) {
     let pi = &me.task(p).pi;
+    if pi.has_no_part() {
+        return;
+    }
     let Some(m) = pi.mutex(Part::Has).or(pi.blocked_on()) else { return };
     if form(me, m) == Form::Kernel && owner(me, m) == Some(p) {
         tell(me, m);

@@ -221,6 +221,12 @@ impl PiState {
         self.part.replace(part)
     }
 
+    /// Whether it neither waits nor spins for a mutex, nor has one of the kernel.
+    #[inline]
+    pub(super) fn has_no_part(&self) -> bool {
+        self.part.get() == Part::Nothing
+    }
+
     /// It waits no more.
     pub(super) fn waits_no_more(&self) {
         if self.part.get() == Part::Waits {

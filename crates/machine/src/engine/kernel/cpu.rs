@@ -54,7 +54,7 @@ pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
         } else {
             sim.hw().note_executes(id);
             sim.keep_ticking(id);
-            let mut rest = match sim.next(me, curr) {
+            let rest = match sim.next(me, curr) {
                 Next::Follow(rest) => rest,
                 Next::Execute(length) => {
                     let run = sim.begin(me, length.at_most(goes_on));
@@ -64,11 +64,8 @@ pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
                     sim.executed(me, curr, run)
                 }
             };
-            while matches!(rest, Rest::Slow) {
-                rest = sim.follow(me, curr).await;
-            }
             match rest {
-                Rest::Nothing | Rest::Slow => {}
+                Rest::Nothing => {}
                 Rest::Sleep => {
                     sim.hw().note_detail(id, || LogEvent::Schedule {});
                     schedule(me, Entry::Call).await;
@@ -76,6 +73,7 @@ pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
                 Rest::Wake { task, flags } => {
                     try_to_wake_up(me, task, flags).await;
                 }
+                Rest::Slow => sim.follow(me, curr).await,
             }
         }
     }

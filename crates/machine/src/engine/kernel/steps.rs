@@ -196,10 +196,10 @@ impl Sim {
         }
     }
 
-    /// What is left of a step, in which others have to be waited for; what is left after that.
-    pub async fn follow(&self, me: ThisCpu<'_, Hw>, p: TaskId) -> Rest {
+    /// What is left of a step, in which others have to be waited for.
+    pub async fn follow(&self, me: ThisCpu<'_, Hw>, p: TaskId) {
         let (call, user) = (self.caller(me, p), &self.user);
-        let Some(slow) = user.tasks.take_slow() else { return Rest::Nothing };
+        let Some(slow) = user.tasks.take_slow() else { return };
         match slow {
             Slow::WakeAll(tasks) => {
                 for task in tasks {
@@ -224,10 +224,19 @@ impl Sim {
             Slow::KernelMutex => user.kernel_mutexes.lock(call).await,
             Slow::KernelMutexUnlock { mutex, rest, slow } => {
                 unlock_slow(me, p, mutex).await;
-                if let Some(slow) = slow {
-                    user.tasks.put_slow(*slow);
+                match rest {
+                    Rest::Nothing => {}
+                    Rest::Sleep => call.schedule().await,
+                    Rest::Wake { task, flags } => {
+                        try_to_wake_up(me, task, flags).await;
+                    }
+                    Rest::Slow => {
+                        if let Some(slow) = slow {
+                            user.tasks.put_slow(*slow);
+                        }
+                        Box::pin(self.follow(me, p)).await;
+                    }
                 }
-                return rest;
             }
             Slow::WakeUnderLock { channel, task, flags } => {
                 try_to_wake_up(me, task, flags).await;
@@ -277,6 +286,5 @@ impl Sim {
             // The engine stops at the next suspension; make sure that there is one.
             Slow::Stop => self.hw().suspend(me.id, Mode::Spinning).await,
         }
-        Rest::Nothing
     }
 }
