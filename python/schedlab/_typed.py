@@ -1109,6 +1109,14 @@ class Totals(Record):
     """CPU time that tasks spent on fetching what the caches had lost, nanoseconds."""
     context_switches: int
     """Context switches, those to and from idle included."""
+    kernel_mutex_sleep_ns: int
+    """Time that these waits took, from when the mutex was found taken, nanoseconds."""
+    kernel_mutex_sleeps: int
+    """Waits for mutexes of the kernel in which the task slept."""
+    kernel_mutex_spin_ns: int
+    """Time that these waits took, nanoseconds."""
+    kernel_mutex_spins: int
+    """Waits for mutexes of the kernel (of pipes) that were over while the task spun."""
     lock_holder_preemptions: int
     """Running tasks that lost their CPU while they held a mutex or a user-space spinlock."""
     migrations: int

@@ -265,6 +265,10 @@ reasons! {
     Boosted "boosted" "A lock owner inherits the priority of its top waiter.";
     Deboosted "deboosted" "A lock owner drops back after unlocking.";
     Stolen "stolen" "A higher task took a lock before the waiter it was handed to.";
+    MutexSpins "mutex_spins" "A task found a mutex of the kernel taken and spins, as its owner runs.";
+    MutexSleeps "mutex_sleeps" "A task sleeps for a mutex of the kernel.";
+    MutexHandedOver "mutex_handed_over"
+        "A mutex of the kernel was handed to the first waiter, which had been woken in vain.";
     SliceIgnored "slice_ignored" "A fair task asked for a slice of its own, and this kernel gives none.";
     Throttled "throttled" "The RT queue used up its run time for this period.";
     Unthrottled "unthrottled" "The RT queue may run again.";

@@ -77,6 +77,14 @@ figures! {
     sum lock_holder_preemptions: u64, Lower "lock holders preempted", row 8 if_any;
     /// Requests that idle CPUs noticed by themselves, so that no interrupt was sent (polling, MWAIT).
     sum polled: u64, Neutral "woken without IPI", row 10 if_any;
+    /// Waits for mutexes of the kernel (of pipes) that were over while the task spun.
+    sum kernel_mutex_spins: u64, Lower "kernel mutex spins", row 11 if_any;
+    /// Time that these waits took, nanoseconds.
+    sum kernel_mutex_spin_ns: u64;
+    /// Waits for mutexes of the kernel in which the task slept.
+    sum kernel_mutex_sleeps: u64, Lower "kernel mutex sleeps", row 12 if_any;
+    /// Time that these waits took, from when the mutex was found taken, nanoseconds.
+    sum kernel_mutex_sleep_ns: u64;
     /// CPU time that tasks spent on fetching what the caches had lost, nanoseconds.
     sum cache_refill_ns: u64;
 }

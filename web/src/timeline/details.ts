@@ -33,7 +33,7 @@ export function who(timeline: Timeline, number: number): string {
 /** A lock of the kernel by its kind, with whose it is. */
 export function lockName(timeline: Timeline, kind: number, of: number): string {
   const name = timeline.head.lock_names[kind];
-  const whose = [`of CPU ${of}`, "", `of mutex ${of}`, "", `of CPU ${of}`][kind];
+  const whose = [`of CPU ${of}`, "", `of mutex ${of}`, "", `of CPU ${of}`, `of channel ${of}`][kind];
   return kind === PI_LOCK ? `${name} of ${who(timeline, of)}` : `${name} ${whose}`.trim();
 }
 

@@ -147,6 +147,9 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(&["3.3"], "rt-class 5.5", "pull looks at pushable tasks only")
         .since([3, 11, 0])
         .set("pull_source=pushable_list"),
+    releases(&["3.3"], "machine 3.1", "tasks that spin for a mutex of the kernel queue up, and one looks")
+        .since([3, 15, 0])
+        .set("mutex_spin=osq"),
     releases(&["3.3"], "rt-class 8.1", "throttled real-time tasks do not count as running")
         .since([3, 16, 0])
         .set("throttled_count=left_out"),

@@ -170,6 +170,7 @@ impl Machine {
         for mutex in &sim.user.mutexes.specs {
             sim.k.mutexes.create(mutex.kind);
         }
+        sim.user.channels.create_mutexes(&sim.k);
         if options.check {
             sim.hw().set_watch(Watch::new(&sim.k, &sim.hw().spec));
         }

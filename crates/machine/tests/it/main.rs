@@ -14,6 +14,7 @@ mod packing;
 mod partitions;
 mod paths;
 mod pi_spin;
+mod pipe_mutex;
 mod preempt_rt;
 mod preemption;
 mod properties;

@@ -2,7 +2,7 @@
 
 use schema::LogLock;
 
-/// A kind of spinlock of the kernel.
+/// A kind of lock of the kernel for which CPUs spin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum LockKind {
@@ -16,13 +16,21 @@ pub enum LockKind {
     Rto = 3,
     /// Of the push walker of a CPU.
     PushWalker = 4,
+    /// Of a pipe.
+    Pipe = 5,
 }
 
 impl LockKind {
     /// All, by their numbers.
     #[cfg(feature = "page")]
-    pub(crate) const ALL: [LockKind; 5] =
-        [LockKind::Rq, LockKind::Pi, LockKind::MutexWait, LockKind::Rto, LockKind::PushWalker];
+    pub(crate) const ALL: [LockKind; 6] = [
+        LockKind::Rq,
+        LockKind::Pi,
+        LockKind::MutexWait,
+        LockKind::Rto,
+        LockKind::PushWalker,
+        LockKind::Pipe,
+    ];
 
     /// Of a lock.
     #[must_use]
@@ -32,6 +40,7 @@ impl LockKind {
             LogLock::Pi { .. } => LockKind::Pi,
             LogLock::MutexWait { .. } => LockKind::MutexWait,
             LogLock::Rto {} => LockKind::Rto,
+            LogLock::Pipe { .. } => LockKind::Pipe,
             LogLock::PushWalker { .. } => LockKind::PushWalker,
         }
     }
@@ -45,6 +54,7 @@ impl LockKind {
             LockKind::MutexWait => "wait_lock",
             LockKind::Rto => "rto_lock",
             LockKind::PushWalker => "push lock",
+            LockKind::Pipe => "pipe mutex",
         }
     }
 }
@@ -58,5 +68,6 @@ pub(crate) fn in_words(lock: LogLock) -> String {
         LogLock::Pi { pid } => format!("the {name} of {pid}"),
         LogLock::MutexWait { mutex } => format!("the {name} of mutex {mutex}"),
         LogLock::Rto {} => format!("the {name}"),
+        LogLock::Pipe { channel } => format!("the {name} of channel {channel}"),
     }
 }

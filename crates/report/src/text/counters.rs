@@ -73,15 +73,21 @@ mod tests {
         lock holders preempted    45       4.50
         spinlock sleeps           23       2.30
         woken without IPI         72       7.20
+        kernel mutex spins       410         41
+        kernel mutex sleeps        6       0.60
         ");
     }
 
     #[test]
-    fn counters_of_locks_in_user_space_are_left_out_where_there_is_none() {
+    fn counters_of_locks_are_left_out_where_there_is_none() {
         let none =
             Totals { spinlock_sleeps: 0, lock_holder_preemptions: 0, polled: 0, ..example::run().totals };
+        let none = Totals { kernel_mutex_spins: 0, kernel_mutex_sleeps: 0, ..none };
         let text = totals(&none, 10_000_000_000);
-        assert!(!text.contains("lock") && text.contains("wakeup preemptions"), "{text}");
+        assert!(
+            !text.contains("lock") && !text.contains("mutex") && text.contains("wakeup preemptions"),
+            "{text}"
+        );
     }
 
     #[test]

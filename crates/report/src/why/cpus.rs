@@ -156,6 +156,8 @@ impl Cpu {
             LogEvent::SlowedBySibling { since, lost, sibling } => {
                 self.slowed.push(Slowed { from: *since, to: now, lost: *lost, sibling: *sibling });
             }
+            // A task spins in its own time, with interrupts on: the CPU runs it.
+            LogEvent::LockWait { lock: LogLock::Pipe { .. }, .. } => {}
             LogEvent::LockWait { lock, since, holder, waiters } => {
                 let before = self.now();
                 let (lock, holder, waiters, since) = (*lock, *holder, *waiters, *since);

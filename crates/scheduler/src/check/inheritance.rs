@@ -1,7 +1,7 @@
 //! P13: what a task inherits is what its waiters have.
 
 use super::{Findings, Moment};
-use crate::mutex::MutexKind;
+use crate::mutex::Form;
 use crate::platform::Platform;
 use crate::{MutexId, Prio};
 use alloc::{format, vec};
@@ -10,7 +10,7 @@ use alloc::{format, vec};
 /// owns. And waiters are in order, by the priority that they have now.
 pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     let k = moment.k;
-    let mutexes = || (0..k.mutexes.len() as u32).map(MutexId).filter(|m| k.mutexes.kind(*m) == MutexKind::Pi);
+    let mutexes = || (0..k.mutexes.len() as u32).map(MutexId).filter(|m| k.mutexes.form(*m) == Form::Pi);
     // From the lists of waiters alone, without what the mutexes remember to have lent.
     let mut lent = vec![Prio::IDLE; k.tasks.len()];
     for m in mutexes() {

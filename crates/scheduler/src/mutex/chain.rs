@@ -3,7 +3,7 @@
 
 use super::object::{Loan, WaitGuard};
 use super::waiters::pi_key;
-use super::{MutexKind, kind, owner};
+use super::{Form, form, owner};
 use crate::pi_lock::PiGuard;
 use crate::platform::Platform;
 use crate::policy::rt_mutex_setprio;
@@ -79,8 +79,8 @@ pub(super) async fn inherit<P: Platform>(task: &PiGuard<'_, P>) -> bool {
 pub(crate) async fn rt_mutex_adjust_prio_chain<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) {
     let mut waiter = p;
     for _ in 0..MAX_LOCK_DEPTH {
-        let Some(m) = me.task(waiter).pi.blocked_on.get() else { return };
-        if kind(me, m) != MutexKind::Pi {
+        let Some(m) = me.task(waiter).pi.blocked_on() else { return };
+        if form(me, m) != Form::Pi {
             return;
         }
         let Some(owner) = hop(me, waiter, m).await else { return };

@@ -1,6 +1,6 @@
 //! Cycles of tasks that wait for each other, found when a task is about to close one.
 
-use super::{LockError, MAX_LOCK_DEPTH, MutexKind, kind, owner};
+use super::{Form, LockError, MAX_LOCK_DEPTH, form, owner};
 use crate::platform::Platform;
 use crate::{MutexId, TaskId, ThisCpu};
 use alloc::vec::Vec;
@@ -51,7 +51,7 @@ pub(super) fn refuse_cycle<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, m: MutexI
             // `p` itself does not wait yet: the chain ends with this link.
             return Err(LockError::Deadlock(Deadlock { cycle: chain(me, first).collect() }));
         }
-        pi_hops += u32::from(kind(me, waits.mutex) == MutexKind::Pi);
+        pi_hops += u32::from(form(me, waits.mutex) == Form::Pi);
         if pi_hops > MAX_LOCK_DEPTH {
             return Err(LockError::ChainTooLong(first));
         }
@@ -63,7 +63,7 @@ pub(super) fn refuse_cycle<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, m: MutexI
 fn chain<P: Platform>(me: ThisCpu<'_, P>, first: WaitsFor) -> impl Iterator<Item = WaitsFor> {
     core::iter::successors(Some(first), move |waits| {
         let task = owner(me, waits.mutex)?;
-        let mutex = me.task(task).pi.blocked_on.get()?;
+        let mutex = me.task(task).pi.blocked_on()?;
         Some(WaitsFor { task, mutex })
     })
 }

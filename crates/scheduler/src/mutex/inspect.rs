@@ -1,5 +1,6 @@
 //! What a mutex looks like from outside, for the checking mode.
 
+use super::kernel::first_spinner;
 use super::object::MutexTable;
 use super::waiters::{Key, pi_key};
 use crate::task::TaskTable;
@@ -12,9 +13,19 @@ impl MutexTable {
         self.get(m).waiters()?.top().map(|top| top.key.prio)
     }
 
-    /// The first one that waits for the PI mutex `m`.
+    /// The first one that waits for the PI mutex `m`, or that of the kernel.
     pub(crate) fn top_waiter(&self, m: MutexId) -> Option<TaskId> {
         self.get(m).top.get()
+    }
+
+    /// The head of those that spin for the mutex `m` of the kernel.
+    pub(crate) fn first_spinner(&self, m: MutexId) -> Option<TaskId> {
+        first_spinner(self.get(m))
+    }
+
+    /// How many spin for the mutex `m` of the kernel, but for its first waiter.
+    pub fn spinners(&self, m: MutexId) -> usize {
+        self.get(m).spinners.borrow().len()
     }
 
     /// A waiter of the PI mutex `m` that is not where its effective priority belongs.

@@ -1,9 +1,10 @@
-//! Mutexes that tasks block on: with priority inheritance, and plain (rt-class 7).
+//! Mutexes that tasks block on: with priority inheritance, and plain (rt-class 7); and those of the kernel
+//! itself (`kernel.rs`).
 //!
-//! Both are futexes. A **word** in user space tells whether the mutex is free, taken, or taken with waiters;
-//! while nobody waits, locking and unlocking are one compare-and-swap on it and the kernel knows nothing
-//! ([`lock_fast`], [`unlock_fast`]). Only when that fails does a task enter the kernel ([`lock_slow`],
-//! [`unlock_slow`]), where the list of waiters lies behind the mutex's wait_lock.
+//! The first two are futexes. A **word** in user space tells whether the mutex is free, taken, or taken with
+//! waiters; while nobody waits, locking and unlocking are one compare-and-swap on it and the kernel knows
+//! nothing ([`lock_fast`], [`unlock_fast`]). Only when that fails does a task enter the kernel
+//! ([`lock_slow`], [`unlock_slow`]), where the list of waiters lies behind the mutex's wait_lock.
 //!
 //! Since Linux 5.15 the top waiter of a PI mutex does not sleep as long as the owner runs (`spin.rs`).
 //!
@@ -41,6 +42,7 @@
 mod chain;
 mod deadlock;
 mod inspect;
+mod kernel;
 mod object;
 mod pi;
 mod plain;
@@ -52,6 +54,7 @@ mod waiters;
 pub use chain::MAX_LOCK_DEPTH;
 pub(crate) use chain::{Inherited, inherited, rt_mutex_adjust_prio_chain};
 pub use deadlock::{Deadlock, WaitsFor};
+pub(crate) use object::Form;
 pub use object::{MutexKind, MutexTable, PiState};
 pub(crate) use spin::owner_left;
 pub use spin::{OwnerSeen, spin_on_owner};
@@ -79,7 +82,8 @@ pub enum LockOutcome {
     Acquired,
     /// The task waits, its state says that it sleeps: call schedule, and [`lock_resume`] when it runs again.
     Sleep,
-    /// The task waits, its state says that it sleeps, but it goes on executing: ask [`spin_on_owner`] before
+    /// The task waits, its state says that it sleeps (for a mutex of the kernel: runnable), but it goes on
+    /// executing: ask [`spin_on_owner`] before
     /// anything else, and again whenever it comes back onto a CPU or is told by [`Platform::look_again`].
     Spin,
 }
@@ -144,7 +148,10 @@ pub fn lock_fast<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, m: MutexId) -> Fast
         return FastPath::EnterKernel;
     }
     mutex.word.set(Word::Locked);
-    mutex.owner.set(Some(Owner::new(me, p)));
+    match mutex.form.get() {
+        Form::Kernel => kernel::own(me, p, m),
+        Form::Pi | Form::Plain => mutex.owner.set(Some(Owner::new(me, p))),
+    }
     FastPath::Done
 }
 
@@ -157,9 +164,10 @@ pub async fn lock_slow<P: Platform>(
     if owner(me, m) == Some(p) {
         return Err(LockError::AlreadyOwner(WaitsFor { task: p, mutex: m }));
     }
-    match kind(me, m) {
-        MutexKind::Pi => pi::lock(me, p, m).await,
-        MutexKind::Plain => plain::lock(me, p, m).await,
+    match form(me, m) {
+        Form::Pi => pi::lock(me, p, m).await,
+        Form::Plain => plain::lock(me, p, m).await,
+        Form::Kernel => Ok(kernel::lock(me, p, m).await),
     }
 }
 
@@ -170,9 +178,10 @@ pub async fn lock_resume<P: Platform>(
     p: TaskId,
     m: MutexId,
 ) -> Result<LockOutcome, LockError> {
-    match kind(me, m) {
-        MutexKind::Pi => Ok(pi::resume(me, p, m).await),
-        MutexKind::Plain => plain::lock(me, p, m).await,
+    match form(me, m) {
+        Form::Pi => Ok(pi::resume(me, p, m).await),
+        Form::Plain => plain::lock(me, p, m).await,
+        Form::Kernel => Ok(kernel::resume(me, p, m).await),
     }
 }
 
@@ -185,9 +194,13 @@ pub fn unlock_fast<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, m: MutexId) -> Re
     }
     let waited_for = mutex.word.get() == Word::Waiters;
     // A plain mutex is free from here on; a PI mutex with waiters is released by the kernel.
-    if !waited_for || kind(me, m) == MutexKind::Plain {
-        mutex.word.set(Word::Free);
-        mutex.owner.set(None);
+    match mutex.form.get() {
+        Form::Kernel => kernel::release(me, p, m),
+        Form::Pi if waited_for => {}
+        Form::Pi | Form::Plain => {
+            mutex.word.set(Word::Free);
+            mutex.owner.set(None);
+        }
     }
     Ok(if waited_for { FastPath::EnterKernel } else { FastPath::Done })
 }
@@ -195,14 +208,15 @@ pub fn unlock_fast<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, m: MutexId) -> Re
 /// The kernel's part of unlocking, after [`unlock_fast`] asked for it: wakes the next waiter and takes back
 /// what `p` inherited over `m`.
 pub async fn unlock_slow<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, m: MutexId) {
-    match kind(me, m) {
-        MutexKind::Pi => pi::unlock(me, p, m).await,
-        MutexKind::Plain => plain::wake_one(me, m).await,
+    match form(me, m) {
+        Form::Pi => pi::unlock(me, p, m).await,
+        Form::Plain => plain::wake_one(me, m).await,
+        Form::Kernel => kernel::wake_first(me, p, m).await,
     }
 }
 
-fn kind<P: Platform>(me: ThisCpu<'_, P>, m: MutexId) -> MutexKind {
-    me.k.mutexes.kind(m)
+fn form<P: Platform>(me: ThisCpu<'_, P>, m: MutexId) -> Form {
+    me.k.mutexes.form(m)
 }
 
 fn owner<P: Platform>(me: ThisCpu<'_, P>, m: MutexId) -> Option<TaskId> {

@@ -4,7 +4,9 @@ use super::spin::look_again;
 use super::waiters::Waiters;
 use crate::chunks::Chunks;
 use crate::platform::{Lock, Platform};
+use crate::registry::{KernelLocks, Rules};
 use crate::{DlParams, MutexId, Nanos, Pid, Prio, TaskId, TaskState, TaskTable, ThisCpu};
+use alloc::collections::VecDeque;
 use core::cell::{Cell, Ref, RefCell, RefMut};
 
 /// What a mutex does for its owner and its waiters.
@@ -15,6 +17,18 @@ pub enum MutexKind {
     /// A plain futex mutex (rt-class 7.6).
     #[default]
     Plain,
+}
+
+/// By which rules a mutex is locked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Form {
+    /// [`MutexKind::Pi`].
+    Pi,
+    /// [`MutexKind::Plain`].
+    #[default]
+    Plain,
+    /// Those of the kernel itself, whose waiters may spin (machine.md 3.4).
+    Kernel,
 }
 
 /// The word in user space.
@@ -55,9 +69,11 @@ pub(super) struct Loan {
 #[derive(Debug, Default)]
 pub(super) struct Mutex {
     /// Set at creation.
-    pub kind: Cell<MutexKind>,
+    pub form: Cell<Form>,
     /// Set at creation: see [`MutexTable::create_rtlock`].
     pub rtlock: Cell<bool>,
+    /// Set at creation: it is one of the kernel, and who sleeps for it is in state D.
+    pub in_kernel: Cell<bool>,
     /// Changed atomically, in user space too.
     pub word: Cell<Word>,
     /// With the word. `None` between unlock and take. The kernel does not know the owner of a plain mutex;
@@ -69,8 +85,12 @@ pub(super) struct Mutex {
     pub lends: Cell<Loan>,
     /// PI: next in the owner's list of mutexes that lend it something; the owner's pi_lock.
     pub next_lender: Cell<Option<MutexId>>,
-    /// PI: the top waiter, for those who look without the lock; wait_lock.
+    /// PI, kernel: the first waiter, for those who look without the lock; wait_lock.
     pub top: Cell<Option<TaskId>>,
+    /// Kernel: the first waiter has been woken in vain, and gets the mutex next; wait_lock.
+    pub handoff: Cell<bool>,
+    /// Kernel: who spins and is not among the waiters, in the order of coming; changed atomically.
+    pub spinners: RefCell<VecDeque<TaskId>>,
     waiters: RefCell<Waiters>,
 }
 
@@ -88,17 +108,44 @@ pub struct MutexTable(Chunks<Mutex>);
 impl MutexTable {
     /// A new mutex, free.
     pub fn create(&self, kind: MutexKind) -> MutexId {
-        let id = MutexId(self.0.grow());
-        self.get(id).kind.set(kind);
-        id
+        self.create_form(match kind {
+            MutexKind::Pi => Form::Pi,
+            MutexKind::Plain => Form::Plain,
+        })
     }
 
     /// A new sleeping lock, a spinlock of a kernel with PREEMPT_RT, free: a PI mutex, but who waits is in
     /// state D, and fair tasks take it before others that wait (machine.md 1.3).
     pub fn create_rtlock(&self) -> MutexId {
-        let id = self.create(MutexKind::Pi);
+        let id = self.create_in_kernel(Form::Pi);
         self.get(id).rtlock.set(true);
         id
+    }
+
+    /// A new mutex of the kernel, free: as `mutex_spin` says, or with PREEMPT_RT one with inheritance
+    /// (machine.md 1.2). Who sleeps for it is in state D.
+    pub fn create_of_kernel(&self, rules: &Rules) -> MutexId {
+        self.create_in_kernel(match rules.kernel_locks.get() {
+            KernelLocks::Spin => Form::Kernel,
+            KernelLocks::Sleeping => Form::Pi,
+        })
+    }
+
+    fn create_in_kernel(&self, form: Form) -> MutexId {
+        let id = self.create_form(form);
+        self.get(id).in_kernel.set(true);
+        id
+    }
+
+    fn create_form(&self, form: Form) -> MutexId {
+        let id = MutexId(self.0.grow());
+        self.get(id).form.set(form);
+        id
+    }
+
+    /// Whether who spins for it cannot be preempted: for a mutex of the kernel without PREEMPT_RT.
+    pub fn is_spun_for_atomically(&self, id: MutexId) -> bool {
+        self.get(id).form.get() == Form::Kernel
     }
 
     /// Whether nobody has it, and nobody waits for it.
@@ -117,8 +164,8 @@ impl MutexTable {
     }
 
     /// The kind of `m`.
-    pub(crate) fn kind(&self, m: MutexId) -> MutexKind {
-        self.get(m).kind.get()
+    pub(crate) fn form(&self, m: MutexId) -> Form {
+        self.get(m).form.get()
     }
 
     /// Who owns `m` and still lives. A mutex whose owner died has none, but is not free.
@@ -134,33 +181,72 @@ impl MutexTable {
     }
 }
 
+/// What a task has to do with a mutex.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Part {
+    #[default]
+    Nothing,
+    /// It is on the list of waiters; the mutex's wait_lock.
+    Waits,
+    /// It is among the spinners of a mutex of the kernel; its own.
+    Spins,
+    /// It owns a mutex of the kernel; with the mutex's owner.
+    Has,
+}
+
 /// A task's part in waiting and inheritance.
 #[derive(Debug, Default)]
 pub struct PiState {
-    /// The mutex on whose waiter list it is; its wait_lock.
-    pub(super) blocked_on: Cell<Option<MutexId>>,
+    /// Its part in `mutex`: in one at a time, but for those of user space that it owns.
+    part: Cell<Part>,
+    /// Means nothing where it has no part in it. (Beside `part`, not within: a task has to stay small.)
+    mutex: Cell<MutexId>,
     /// First of the PI mutexes that it owns and others wait for; pi_lock.
     pub(super) lenders: Cell<Option<MutexId>>,
-    /// It waits for a PI mutex by spinning, and what it watches has not changed since it looked; its own, and
+    /// It waits for a mutex by spinning, and what it watches has not changed since it looked; its own, and
     /// that of whoever changes that.
     pub(super) spins: Cell<bool>,
 }
 
 impl PiState {
     pub(crate) fn reset(&self) {
-        self.blocked_on.set(None);
         self.lenders.set(None);
+        self.part.set(Part::Nothing);
         self.spins.set(false);
+    }
+
+    /// Its part in a mutex from now on; what it was before.
+    pub(super) fn takes_part(&self, part: Part, m: MutexId) -> Part {
+        self.mutex.set(m);
+        self.part.replace(part)
+    }
+
+    /// Whether it neither waits nor spins for a mutex, nor has one of the kernel.
+    #[inline]
+    pub(super) fn has_no_part(&self) -> bool {
+        self.part.get() == Part::Nothing
+    }
+
+    /// It waits no more.
+    pub(super) fn waits_no_more(&self) {
+        if self.part.get() == Part::Waits {
+            self.part.set(Part::Nothing);
+        }
+    }
+
+    /// The mutex in which it has this part.
+    pub(super) fn mutex(&self, part: Part) -> Option<MutexId> {
+        (self.part.get() == part).then_some(self.mutex.get())
     }
 
     /// The mutex for which it spins, unless it has been told to look again.
     pub(crate) fn spins_for(&self) -> Option<MutexId> {
-        self.blocked_on.get().filter(|_| self.spins.get())
+        self.mutex(Part::Spins).or(self.blocked_on()).filter(|_| self.spins.get())
     }
 
     /// The mutex that the task waits for, also while it is woken but has not taken it yet.
     pub fn blocked_on(&self) -> Option<MutexId> {
-        self.blocked_on.get()
+        self.mutex(Part::Waits)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::chain::{inherit, lend, rt_mutex_adjust_prio_chain, stop_lending};
 use super::deadlock::refuse_cycle;
-use super::object::{Owner, WaitGuard, Word};
+use super::object::{Owner, Part, WaitGuard, Word};
 use super::spin::{look_again, may_spin};
 use super::waiters::{Key, Waiter, pi_key};
 use super::{LockError, LockOutcome, owner};
@@ -55,8 +55,8 @@ fn spins<P: Platform>(me: ThisCpu<'_, P>) -> bool {
 }
 
 fn waiting_state<P: Platform>(me: ThisCpu<'_, P>, m: MutexId) -> TaskState {
-    let is_rtlock = me.k.mutexes.get(m).rtlock.get();
-    if is_rtlock { TaskState::Uninterruptible } else { TaskState::Interruptible }
+    let in_kernel = me.k.mutexes.get(m).in_kernel.get();
+    if in_kernel { TaskState::Uninterruptible } else { TaskState::Interruptible }
 }
 
 /// Without an owner, the mutex is for the top waiter, or for a task that beats it; equal is enough among fair
@@ -77,7 +77,7 @@ async fn take<P: Platform>(mut lock: WaitGuard<'_, P>, own: PiGuard<'_, P>) {
     let (me, p) = (lock.me, own.task);
     lock.waiters.remove(p);
     lock.show_top();
-    me.task(p).pi.blocked_on.set(None);
+    me.task(p).pi.waits_no_more();
     lock.mutex.owner.set(Some(Owner::new(me, p)));
     if lock.mutex.handed_to.take() != Some(p) {
         me.decide(p, Reason::Stolen);
@@ -92,7 +92,7 @@ async fn wait<P: Platform>(mut lock: WaitGuard<'_, P>, own: PiGuard<'_, P>) {
     let waiter = Waiter { task: p, key: key(me, p) };
     lock.waiters.insert(waiter);
     lock.show_top();
-    me.task(p).pi.blocked_on.set(Some(lock.id));
+    me.task(p).pi.takes_part(Part::Waits, lock.id);
     me.task(p).state.set(&own, waiting_state(me, lock.id));
     drop(own);
     let is_top = lock.waiters.top() == Some(waiter);
@@ -122,7 +122,7 @@ pub(super) async fn unlock<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, m: MutexI
             inherit(&pi).await;
             drop((pi, lock));
             // Another unlocker may have been quicker; the task may sleep for something else by now.
-            let still_waits = || me.task(top.task).pi.blocked_on.get() == Some(m);
+            let still_waits = || me.task(top.task).pi.blocked_on() == Some(m);
             try_to_wake_up_if(me, top.task, WakeFlags::default(), still_waits).await;
         }
         DeboostOrder::WakeThenDeboost => {

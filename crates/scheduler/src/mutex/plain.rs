@@ -1,7 +1,7 @@
 //! The plain futex mutex (rt-class 7.6).
 
 use super::deadlock::refuse_cycle;
-use super::object::{Owner, Word};
+use super::object::{Owner, Part, Word};
 use super::waiters::{Waiter, plain_key};
 use super::{LockError, LockOutcome};
 use crate::platform::Platform;
@@ -17,7 +17,7 @@ pub(super) async fn lock<P: Platform>(
     m: MutexId,
 ) -> Result<LockOutcome, LockError> {
     let mutex = me.k.mutexes.get(m);
-    debug_assert_eq!(me.task(p).pi.blocked_on.get(), None, "{p:?} was woken by something else");
+    debug_assert_eq!(me.task(p).pi.blocked_on(), None, "{p:?} was woken by something else");
     loop {
         if mutex.word.replace(Word::Waiters) == Word::Free {
             mutex.owner.set(Some(Owner::new(me, p)));
@@ -30,7 +30,7 @@ pub(super) async fn lock<P: Platform>(
         refuse_cycle(me, p, m)?;
         let task = me.task(p);
         lock.waiters.insert(Waiter { task: p, key: plain_key(task.normal_prio.get()) });
-        task.pi.blocked_on.set(Some(m));
+        task.pi.takes_part(Part::Waits, m);
         set_current_state(me, TaskState::Interruptible);
         return Ok(LockOutcome::Sleep);
     }
@@ -40,7 +40,7 @@ pub(super) async fn lock<P: Platform>(
 pub(super) async fn wake_one<P: Platform>(me: ThisCpu<'_, P>, m: MutexId) {
     let woken = me.wait_lock(m).await.waiters.pop();
     if let Some(Waiter { task, .. }) = woken {
-        me.task(task).pi.blocked_on.set(None);
+        me.task(task).pi.waits_no_more();
         try_to_wake_up(me, task, WakeFlags::default()).await;
     }
 }

@@ -164,6 +164,7 @@ table! {
     push_ipi_bail: PushIpiBail,
     double_lock: DoubleLock,
     rtmutex_spin: RtmutexSpin,
+    mutex_spin: MutexSpin,
     deboost_order: DeboostOrder,
     deboost_place: DeboostPlace,
     setscheduler_place: SetschedulerPlace,

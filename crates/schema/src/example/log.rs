@@ -50,6 +50,7 @@ fn events() -> Vec<LogEvent> {
         LogLock::Rq { cpu },
         LogLock::Pi { pid: of },
         LogLock::MutexWait { mutex: 0 },
+        LogLock::Pipe { channel: 3 },
         LogLock::Rto {},
         LogLock::PushWalker { cpu },
     ];

@@ -246,6 +246,10 @@ pub fn run() -> RunResult {
             spinlock_sleeps: 23,
             lock_holder_preemptions: 45,
             polled: 72,
+            kernel_mutex_spins: 410,
+            kernel_mutex_spin_ns: 123_000,
+            kernel_mutex_sleeps: 6,
+            kernel_mutex_sleep_ns: 2_400_000,
             cache_refill_ns: 67_000_000,
         },
         loads: vec![

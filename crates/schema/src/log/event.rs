@@ -146,7 +146,8 @@ pub enum LogEvent {
         /// Whose time.
         budget: LogBudget,
     },
-    /// A CPU has spun for a lock of the kernel, and has it now.
+    /// A CPU has spun for a lock of the kernel, and has it now. (For that of a pipe a task has spun, with
+    /// interrupts on, and this is the CPU on which it has it.)
     LockWait {
         /// Which lock.
         lock: LogLock,

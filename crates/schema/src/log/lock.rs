@@ -1,9 +1,9 @@
-//! The kernel's spinlocks.
+//! The kernel's locks.
 
 use crate::{CpuId, Pid};
 use serde::Serialize;
 
-/// A spinlock of the kernel. JSON tells the kinds apart by the field `kind`.
+/// A lock of the kernel for which CPUs spin. JSON tells the kinds apart by the field `kind`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -22,6 +22,11 @@ pub enum LogLock {
     MutexWait {
         /// The mutex's number.
         mutex: u32,
+    },
+    /// The mutex of a pipe, which reads and writes take.
+    Pipe {
+        /// The channel's number.
+        channel: u32,
     },
     /// The root domain's rto_lock.
     Rto {},

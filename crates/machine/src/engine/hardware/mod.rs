@@ -31,6 +31,7 @@ mod winners;
 pub use bare::bare_engine;
 pub(crate) use cpu::{Arriving, CpuThreads, Irq, IrqWork, Mode, Point, SoftWork, Softirq};
 pub(crate) use hw::{Hw, Parts};
+pub(crate) use locks::Ahead;
 pub(crate) use pace::{Fraction, Occupant, Rate};
 pub(crate) use source::{OneShot, Source};
 pub(crate) use touched::Executed;

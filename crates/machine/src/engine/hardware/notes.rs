@@ -4,6 +4,7 @@ use super::cpu::{Irq, Mode, Softirq};
 use super::hw::Hw;
 use super::locks::Ahead;
 use crate::engine::record::words;
+use crate::objects::ChannelId;
 use crate::outcome::RunError;
 use scheduler::platform::{Ipi, Lock};
 use scheduler::registry::StopperForm;
@@ -93,6 +94,16 @@ impl Hw {
             since: words::time(since),
             holder: words::cpu(holder),
             waiters,
+        });
+    }
+
+    /// A task has spun for the mutex of a pipe and has it now.
+    pub fn waited_for_pipe(&self, me: CpuId, channel: ChannelId, since: Nanos, ahead: Ahead) {
+        self.note_detail(me, || LogEvent::LockWait {
+            lock: LogLock::Pipe { channel: channel.0 },
+            since: words::time(since),
+            holder: words::cpu(ahead.holder),
+            waiters: ahead.waiters,
         });
     }
 

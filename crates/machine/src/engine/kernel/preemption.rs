@@ -20,8 +20,13 @@ impl Sim {
         }
         match self.user.tasks.with(curr, |t| t.activity) {
             Activity::Kernel { left, then } => self.stretch_goes_on(me, curr, asked, left, then),
-            // Without preemption in the kernel it sees the request itself, and sleeps.
-            Activity::SpinOnOwner(_) if !self.preempts_kernel(asked) => Nanos::NEVER,
+            // Without preemption in the kernel it sees the request itself, and sleeps. Who spins for a mutex
+            // of the kernel cannot be preempted anyway.
+            Activity::SpinOnOwner(mutex)
+                if !self.preempts_kernel(asked) || self.k.mutexes.is_spun_for_atomically(mutex) =>
+            {
+                Nanos::NEVER
+            }
             _ => Nanos::ZERO,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::sim::Sim;
 use crate::engine::hardware::{Hw, Mode};
-use crate::engine::userland::{Activity, Caller, InSections, Rest, Resume, Slow};
+use crate::engine::userland::{Activity, Caller, ForMutex, InSections, KernelMutexes, Rest, Resume, Slow};
 use crate::engine::userland::{process, sched_calls, sleep_until};
 use crate::objects::ChannelId;
 use crate::spec::Operation;
@@ -45,7 +45,7 @@ impl Sim {
                 let cost = user.channels.send_cost(channel);
                 // One for a message written and read.
                 let cost = call.with_locks(Operation::Call, cost);
-                return self.in_kernel(call, cost, Resume::Send(channel));
+                return self.message(call, channel, cost, Resume::Send(channel));
             }
             Step::TrySend(channel) => return user.channels.try_send(channel),
             Step::TrySendAll(channels) => {
@@ -58,7 +58,7 @@ impl Sim {
             }
             Step::Receive(channel) => {
                 let cost = user.channels.receive_cost(channel);
-                return self.in_kernel(call, cost, Resume::Receive(channel));
+                return self.message(call, channel, cost, Resume::Receive(channel));
             }
             Step::Submit { device, service, done } => user.devices.submit(call, device, service, done),
             Step::FutexWait(futex) => return user.futexes.wait(call, futex),
@@ -109,6 +109,18 @@ impl Sim {
         Rest::Nothing
     }
 
+    /// A read or a write: the same, and of a pipe with its mutex.
+    #[inline]
+    fn message(&self, call: Caller<'_>, channel: ChannelId, cost: Nanos, then: Resume) -> Rest {
+        match self.user.channels.mutex(channel).filter(|_| cost > Nanos::ZERO) {
+            Some(mutex) => {
+                call.syscall();
+                self.user.kernel_mutexes.enter(call, ForMutex::new(channel, mutex, cost, then))
+            }
+            None => self.in_kernel(call, cost, then),
+        }
+    }
+
     /// A system call that works in the kernel for `cost`, with interrupts on, and then goes on.
     #[inline]
     fn in_kernel(&self, call: Caller<'_>, cost: Nanos, then: Resume) -> Rest {
@@ -131,7 +143,7 @@ impl Sim {
         match then {
             Resume::Return => Rest::Nothing,
             Resume::Send(channel) | Resume::SendAgain(channel) | Resume::Receive(channel) => {
-                self.at_channel(call, channel, then)
+                self.at_pipe(call, channel, then)
             }
             Resume::KernelLock => call.slowly(Slow::KernelLock),
             Resume::KernelUnlock => call.slowly(Slow::KernelUnlock),
@@ -145,6 +157,20 @@ impl Sim {
             Resume::SoftirqLock => self.locks_softirqs_again(call),
             Resume::SoftirqRound => self.serves_softirq(call),
             Resume::TaskletDone { timer, began } => self.tasklet_is_done(call, timer, began),
+        }
+    }
+
+    /// The task sends or receives, and gives the mutex of a pipe back. If it has slept meanwhile, it has
+    /// none, and waits for who has it.
+    fn at_pipe(&self, call: Caller<'_>, id: ChannelId, then: Resume) -> Rest {
+        let Some(mutex) = self.user.channels.mutex(id) else { return self.at_channel(call, id, then) };
+        match self.k.mutexes.living_owner(mutex, &self.k.tasks) {
+            None => self.at_channel(call, id, then),
+            Some(owner) if owner == call.p => {
+                let rest = self.at_channel(call, id, then);
+                self.user.kernel_mutexes.unlock(call, mutex, rest)
+            }
+            Some(_) => KernelMutexes::comes_to(call, ForMutex::new(id, mutex, Nanos::ZERO, then)),
         }
     }
 
@@ -189,9 +215,29 @@ impl Sim {
             Slow::LockAgain(mutex) if user.kernel_locks.waits_for(call, mutex) => {
                 user.kernel_locks.lock_again(call).await;
             }
+            Slow::LockAgain(mutex) if user.kernel_mutexes.waits_for(call, mutex) => {
+                user.kernel_mutexes.lock_again(call, mutex).await;
+            }
             Slow::LockAgain(mutex) => user.mutexes.lock_again(call, mutex).await,
             Slow::KernelLock => user.kernel_locks.lock(call).await,
             Slow::KernelUnlock => user.kernel_locks.unlock(call).await,
+            Slow::KernelMutex => user.kernel_mutexes.lock(call).await,
+            Slow::KernelMutexUnlock { mutex, rest, slow } => {
+                unlock_slow(me, p, mutex).await;
+                match rest {
+                    Rest::Nothing => {}
+                    Rest::Sleep => call.schedule().await,
+                    Rest::Wake { task, flags } => {
+                        try_to_wake_up(me, task, flags).await;
+                    }
+                    Rest::Slow => {
+                        if let Some(slow) = slow {
+                            user.tasks.put_slow(*slow);
+                        }
+                        Box::pin(self.follow(me, p)).await;
+                    }
+                }
+            }
             Slow::WakeUnderLock { channel, task, flags } => {
                 try_to_wake_up(me, task, flags).await;
                 self.preempted_under_lock(call, channel);

@@ -41,6 +41,10 @@ impl<'s> View<'s> {
             wakeup_preemptions: totals.wakeup_preemptions.get(),
             spinlock_sleeps: user.spinlocks.sleeps(),
             lock_holder_preemptions: user.tasks.lock_holder_preemptions.get(),
+            kernel_mutex_spins: user.kernel_mutexes.spun.times.get(),
+            kernel_mutex_spin_ns: user.kernel_mutexes.spun.time.get().0,
+            kernel_mutex_sleeps: user.kernel_mutexes.slept.times.get(),
+            kernel_mutex_sleep_ns: user.kernel_mutexes.slept.time.get().0,
             polled: self.hw().cpus.iter().map(|cpu| cpu.polled.get()).sum(),
             cache_refill_ns: user.tasks.cache_refill.get().0,
         }

@@ -7,7 +7,7 @@ use super::rest::{Rest, Slow};
 use crate::engine::hardware::Hw;
 use crate::objects::{ChannelId, ChannelSpec, Room};
 use scheduler::wakeup::{WakeFlags, try_to_wake_up};
-use scheduler::{Nanos, TaskId, TaskState, ThisCpu};
+use scheduler::{MutexId, Nanos, Scheduler, TaskId, TaskState, ThisCpu};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
@@ -25,6 +25,8 @@ struct Channel {
     held: Held,
     readers: VecDeque<TaskId>,
     writers: VecDeque<TaskId>,
+    /// A pipe's, which its reads and writes take.
+    mutex: Option<MutexId>,
     /// Who read last, hence where a message from outside should interrupt.
     last_reader: Option<TaskId>,
 }
@@ -129,10 +131,26 @@ impl Channels {
             held: Held::new(spec.room),
             readers: VecDeque::new(),
             writers: VecDeque::new(),
+            mutex: None,
             last_reader: None,
         };
         let channels = specs.iter().map(channel).collect();
         Channels { channels: RefCell::new(channels), outside_lost: Cell::new(0) }
+    }
+
+    /// Gives each pipe its mutex.
+    pub fn create_mutexes(&self, k: &Scheduler<Hw>) {
+        for channel in self.channels.borrow_mut().iter_mut() {
+            if matches!(channel.held, Held::Pages(_)) {
+                channel.mutex = Some(k.mutexes.create_of_kernel(&k.config.rules));
+            }
+        }
+    }
+
+    /// The mutex that who reads or writes takes: sockets have none.
+    #[inline]
+    pub fn mutex(&self, id: ChannelId) -> Option<MutexId> {
+        self.with(id, |channel| channel.mutex)
     }
 
     fn with<T>(&self, id: ChannelId, f: impl FnOnce(&mut Channel) -> T) -> T {

@@ -14,6 +14,8 @@ mod futex;
 mod in_sections;
 mod kernel_lock;
 mod kernel_locks;
+mod kernel_mutex;
+mod kernel_mutexes;
 mod mutex;
 mod pipe;
 pub(crate) mod process;
@@ -31,6 +33,8 @@ pub(crate) use caller::Caller;
 pub(crate) use family::Family;
 pub(crate) use in_sections::InSections;
 pub(crate) use kernel_locks::{KernelLocks, Piece};
+pub(crate) use kernel_mutex::ForMutex;
+pub(crate) use kernel_mutexes::KernelMutexes;
 pub(crate) use rest::{Length, Next, Rest, Slow};
 pub(crate) use sleep::sleep_until;
 pub(crate) use tasks::{Tasks, counters};
@@ -56,6 +60,7 @@ pub(crate) struct Userland {
     pub processes: Processes,
     pub mutexes: Mutexes,
     pub kernel_locks: KernelLocks,
+    pub kernel_mutexes: KernelMutexes,
     pub channels: Channels,
     pub futexes: Futexes,
     pub barriers: Barriers,
@@ -71,6 +76,7 @@ impl Userland {
             tasks: Tasks::with_room_for(2 * setup.cpus() + spawned),
             processes: Processes::new(seed, spawned),
             kernel_locks: KernelLocks::default(),
+            kernel_mutexes: KernelMutexes::default(),
             mutexes: Mutexes { specs: std::mem::take(&mut setup.mutexes) },
             channels: Channels::new(&setup.channels),
             futexes: Futexes::new(setup.futexes),

@@ -157,6 +157,7 @@ impl Processes {
             family,
             kernel_lock: None,
             had_channel_lock: false,
+            for_mutex: None,
             locks_held: 0,
             stepped_at: Nanos::ZERO,
             idle_steps: 0,

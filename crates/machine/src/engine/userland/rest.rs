@@ -71,6 +71,11 @@ pub(crate) enum Slow {
     KernelLock,
     /// It gives back one that others may want.
     KernelUnlock,
+    /// It comes to the mutex of a pipe that others have.
+    KernelMutex,
+    /// It has given that back while others sleep for it; then it goes on with the rest, of which the slow
+    /// part lies here.
+    KernelMutexUnlock { mutex: MutexId, rest: Rest, slow: Option<Box<Slow>> },
     /// It wakes a task under the lock of a channel.
     WakeUnderLock { channel: ChannelId, task: TaskId, flags: WakeFlags },
     /// It enters the kernel for a mutex that others want.

@@ -4,6 +4,7 @@ use super::activity::Activity;
 use super::family::Family;
 use super::in_sections::SectionsOfTask;
 use super::kernel_lock::InKernelLock;
+use super::kernel_mutex::ForMutex;
 use super::rest::Slow;
 use super::warmth::Warmth;
 use crate::behaviour::{Behaviour, TaskCounters};
@@ -64,6 +65,8 @@ pub(crate) struct TaskCtx {
     pub kernel_lock: Option<Box<InKernelLock>>,
     /// That was the lock of the channel at which it goes on to wait.
     pub had_channel_lock: bool,
+    /// The mutex of a pipe that it wants and somebody has.
+    pub for_mutex: Option<ForMutex>,
     /// Mutexes and user spinlocks that it holds.
     pub locks_held: u32,
     /// When it was last asked for a step, and how many it has taken at that time.

@@ -4,9 +4,9 @@ use super::scenario::{Op, Price, Scenario, Shape};
 use super::script::{Feeder, Script, Shared, Sink, Waker, nice, policy};
 use machine::{
     ByDistance, ChannelSpec, ColdPath, CpuSpeed, ExitedTasks, GroupSpec, IrqOff, KthreadNoise, Machine,
-    MachineSpec, MutexKind, Operation, Outcome, Points, QuotaSpec, RtLimitSpec, RunError, RunOptions, Setup,
-    SnapshotPlan, SoftirqGap, SoftirqSpec, SoftirqTally, Spread, Stretch, TaskSpec, TimedSetting, Tracing,
-    Woken,
+    MachineSpec, MutexKind, Operation, Outcome, Points, QuotaSpec, Room, RtLimitSpec, RunError, RunOptions,
+    Setup, SnapshotPlan, SoftirqGap, SoftirqSpec, SoftirqTally, Spread, Stretch, TaskSpec, TimedSetting,
+    Tracing, Woken,
 };
 use scheduler::frequency::{FrequencyDomain, PerfLevel};
 use scheduler::registry::{Config, RtThrottle};
@@ -266,11 +266,16 @@ fn setup(scenario: &Scenario, cpus: u16) -> Setup {
     }
     let channel =
         |capacity, sync| ChannelSpec { sync, send_cost: Nanos::from_micros(1), ..ChannelSpec::new(capacity) };
+    // The second one has a mutex.
+    let pipe = |n| match n {
+        1 => ChannelSpec { room: Room::Pages { pages: 1, per_page: 1 }, ..channel(1, true) },
+        _ => channel(1, true),
+    };
     let shared = Shared {
         cpus,
         mutexes: scenario.mutexes.len() as u8,
         channels: (0..CHANNELS).map(|n| setup.channel(channel(10_000, n == 0))).collect(),
-        pipes: (0..CHANNELS).map(|_| setup.channel(channel(1, true))).collect(),
+        pipes: (0..CHANNELS).map(|n| setup.channel(pipe(n))).collect(),
         futexes: (0..CHANNELS).map(|_| setup.futex()).collect(),
         tasks: scenario.tasks.len() as u8,
         waits: Rc::new(Cell::new(count(scenario, |op| matches!(op, Op::Wait(_))))),

@@ -38,7 +38,15 @@ pub fn stages() -> Vec<Scenario> {
         slices(Op::Kernel(4_000)),
         storm(Shape::Flat(3)),
         storm(FOUR_BY_THREE),
+        writers(),
     ]
+}
+
+/// Tasks on near and far CPUs that write into a pipe all the time.
+fn writers() -> Scenario {
+    let rounds = |n: u32| (0..40).flat_map(|_| [Op::Write(1), Op::Run(3 + n)]).collect();
+    let tasks = (0..12u32).map(|n| task(Plan::Fifo(1 + (n % 3) as u8), n, rounds(n)));
+    stage(FOUR_BY_THREE, Price::Usual, tasks.collect())
 }
 
 /// A task that runs all the time on the smaller of two CPUs, as the other one is busy at first.

@@ -131,12 +131,13 @@ fn members(groups: &[LogGroup], above: &LogGroup) -> Vec<Pid> {
     groups.iter().filter(is_below).flat_map(|group| group.tasks.iter().copied()).collect()
 }
 
-/// Whose lock it is: a CPU, a pid or the number of a mutex.
+/// Whose lock it is: a CPU, a pid or the number of a mutex or a channel.
 fn owner(lock: LogLock) -> u32 {
     match lock {
         LogLock::Rq { cpu } | LogLock::PushWalker { cpu } => cpu.0.into(),
         LogLock::Pi { pid } => pid.0.unsigned_abs(),
         LogLock::MutexWait { mutex } => mutex,
+        LogLock::Pipe { channel } => channel,
         LogLock::Rto {} => 0,
     }
 }

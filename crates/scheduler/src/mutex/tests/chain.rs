@@ -1,7 +1,7 @@
 //! Chains of waiting owners (rt-class 7.2 step 4; E16), and P13 over random histories.
 
 use super::Bench;
-use crate::mutex::{LockError, LockOutcome, MAX_LOCK_DEPTH, MutexKind, WaitsFor};
+use crate::mutex::{Form, LockError, LockOutcome, MAX_LOCK_DEPTH, WaitsFor};
 use crate::platform::Lock;
 use crate::testing::sched_setscheduler;
 use crate::testing::{Dice, fifo};
@@ -121,7 +121,7 @@ fn the_hop_limit() {
 /// P13: from the lists of waiters alone, without what the mutexes remember.
 pub(super) fn expected_prio(b: &Bench, p: TaskId) -> Prio {
     let k = &b.lab.k;
-    let pi = (0..k.mutexes.len() as u32).map(MutexId).filter(|m| k.mutexes.kind(*m) == MutexKind::Pi);
+    let pi = (0..k.mutexes.len() as u32).map(MutexId).filter(|m| k.mutexes.form(*m) == Form::Pi);
     let lent = pi.filter(|m| b.owner(*m) == Some(p)).filter_map(|m| k.mutexes.top_waiter_prio(m));
     lent.fold(k.task(p).normal_prio.get(), Prio::min)
 }

@@ -48,6 +48,8 @@ struct Race {
     ending: Cell<bool>,
     /// How often somebody began to spin.
     spins: Cell<u64>,
+    /// The mutexes are the kernel's, of which a task has one at a time.
+    of_kernel: bool,
 }
 
 impl Race {
@@ -71,7 +73,17 @@ impl Race {
             dice: RefCell::new(dice),
             ending: Cell::new(false),
             spins: Cell::new(0),
+            of_kernel: false,
         }
+    }
+
+    /// The same with mutexes of the kernel.
+    fn of_kernel(seed: u64, profile: &str, settings: &[&str]) -> Race {
+        let mut race = Race::new(seed, profile, settings);
+        let k = &race.bench.lab.k;
+        race.mutexes = core::array::from_fn(|_| k.mutexes.create_of_kernel(&k.config.rules));
+        race.of_kernel = true;
+        race
     }
 
     fn below(&self, n: usize) -> usize {
@@ -88,7 +100,9 @@ impl Race {
 
     async fn cpu(&self, me: ThisCpu<'_, TestPlatform>, moves: u32) {
         for _ in 0..moves {
-            if me.k.rq(me.id).published.is_asked() {
+            // Who spins for a mutex of the kernel sees that itself.
+            let spins = |a: &Actor| self.of_kernel && a.spins.get() && a.task == me.curr();
+            if me.k.rq(me.id).published.is_asked() && !self.actors.iter().any(spins) {
                 schedule(me, Entry::Preemption).await;
                 self.actors.iter().for_each(|a| a.arrived.set(a.arrived.get() || a.task == me.curr()));
                 continue;
@@ -118,7 +132,7 @@ impl Race {
             (0..4, Some(last)) => self.unlock(me, actor, last).await,
             (_, Some(last)) if self.ending.get() => self.unlock(me, actor, last).await,
             (_, None) if self.ending.get() => do_exit(me).await,
-            (0..6, _) if last != Some(MUTEXES - 1) => {
+            (0..6, _) if last != Some(MUTEXES - 1) && !(self.of_kernel && last.is_some()) => {
                 let from = last.map_or(0, |last| last + 1);
                 self.lock(me, actor, from + self.below(MUTEXES - from)).await;
             }
@@ -146,7 +160,8 @@ impl Race {
     /// and at no other time: if somebody forgets to tell it, it spins for ever.
     async fn spun(&self, me: ThisCpu<'_, TestPlatform>, actor: &Actor) -> bool {
         let (p, want) = (actor.task, actor.wants.get().expect("it spins for one"));
-        if !actor.arrived.take() && me.task(p).pi.spins_for().is_some() {
+        let has_news = actor.arrived.take() || me.k.rq(me.id).published.need_resched();
+        if !has_news && me.task(p).pi.spins_for().is_some() {
             me.k.platform.race.step_aside().await;
             return false;
         }
@@ -278,6 +293,24 @@ fn no_two_owners_no_lost_wakeup_and_p13() {
         }
     }
     assert!(counts.iter().all(|n| *n > 100) && spins > 100, "the races are idle: {counts:?}, {spins} spins");
+}
+
+/// machine.md 3.4, by each rule: owners sleep and are preempted, and who changes what a spinner watches has
+/// to tell it.
+#[test]
+fn of_mutexes_of_the_kernel_neither() {
+    let mut counts = [0; 3];
+    for rule in ["mutex_spin=osq", "mutex_spin=owner_on_cpu", "mutex_spin=never"] {
+        for seed in 0..60 {
+            let race = Race::of_kernel(seed, "6.1.y", &[rule]);
+            race.run(&format!("{rule}, seed {seed}"));
+            let reasons = [Reason::MutexSpins, Reason::MutexSleeps, Reason::MutexHandedOver];
+            for (count, reason) in counts.iter_mut().zip(reasons) {
+                *count += race.bench.lab.count(reason);
+            }
+        }
+    }
+    assert!(counts.iter().all(|n| *n > 100), "the races are idle: {counts:?}");
 }
 
 /// The owner unlocks after the word was marked and before the waiter is on the list.

@@ -86,6 +86,7 @@ pub(super) const PROFILES: &[Profile] = &[
         source: "rt-class 0.4 (v3.3), 4.3",
         base: Some("4.0"),
         settings: &[
+            "mutex_spin=owner_on_cpu",
             "cpupri_top=missed",
             "pull_source=queue_scan",
             "setscheduler_place=tail",
@@ -101,6 +102,7 @@ pub(super) const PROFILES: &[Profile] = &[
         source: "rt-class 0.4 (v2.6.36); fair-class 0.4 (v2.6.36)",
         base: Some("4.0"),
         settings: &[
+            "mutex_spin=owner_on_cpu",
             "search=cpupri_locked",
             "wake_route=any_rt",
             "wake_lock=old_rq",
@@ -256,6 +258,7 @@ pub(super) const PROFILES: &[Profile] = &[
         source: "rt-class 0.4 (rt5)",
         base: Some("2.6.31"),
         settings: &[
+            "mutex_spin=never",
             "overload_rule=depth",
             "search=linear",
             "topology=off",

@@ -19,6 +19,12 @@ rules! {
             "While the owner is on a CPU, unless it has to reschedule itself (5.15 on).",
         Never "never" "It sleeps at once.",
     }
+    MutexSpin mutex_spin "Does who finds a mutex of the kernel taken spin?" "machine.md 3.1, 3.4" {
+        Osq "osq"
+            "While the owner is on a CPU: one looks, the others queue up behind it (3.15 on).",
+        OwnerOnCpu "owner_on_cpu" "While the owner is on a CPU: all look (2.6.29 to 3.14).",
+        Never "never" "It sleeps at once (up to 2.6.28).",
+    }
     DeboostOrder deboost_order "What comes first when a boosted owner unlocks a PI mutex?" "rt-class 7.5" {
         DeboostThenWake "deboost_then_wake" "It drops its priority, then wakes the waiter (4.12 on).",
         WakeThenDeboost "wake_then_deboost" "It wakes the waiter while still boosted.",
