@@ -3,6 +3,7 @@
 mod channels;
 mod deadline;
 mod engine;
+mod examples;
 mod frequencies;
 mod groups;
 mod idle;
