@@ -3,7 +3,9 @@
 mod channels;
 mod deadline;
 mod engine;
+mod entries;
 mod examples;
+mod figures;
 mod frequencies;
 mod groups;
 mod idle;
@@ -11,6 +13,7 @@ mod interrupt_time;
 mod kernel_locks;
 mod log;
 mod nohz_full;
+mod noise;
 mod packing;
 mod partitions;
 mod paths;
