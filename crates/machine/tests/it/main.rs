@@ -29,6 +29,7 @@ mod softirq;
 mod speeds;
 mod starvation;
 mod theory;
+mod time_adds_up;
 mod timers;
 mod unequal;
 mod windows;
