@@ -296,12 +296,14 @@ pub(super) const LIMITS: &[Limit] = &[
         effect: Effect::Medium,
         missing: "The kernel's own paths run from warm caches, but for the way of a timer's wakeup on machines \
                   whose file has a [cold] (vm2): creating threads, remote wakeups and system calls cost the \
-                  same after 10 ms of idleness.",
+                  same after 10 ms of idleness. Memory bandwidth is not shared: who reads much \
+                  slows nobody down (two streams on the measured machine ran at 0.53 to 0.59 of \
+                  their speed).",
         changes: "wakeup-latency on vm2, a new thread each 10 ms: its median is 60 us in place of 86 on an idle \
                   CPU. cyclictest's medians there are right, idle and under load; the slowest thousandth under a \
                   build is a tenth of the recorded.",
         profiles: ALL,
-        source: "machine.md 6.1",
+        source: "machine.md 6.1, 6.4",
     },
     Limit {
         name: "devices",
@@ -486,13 +488,14 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "rare",
         effect: Effect::Small,
-        missing: "Signals, ptrace, CPU hotplug, core scheduling, pressure (PSI), yield_to, RLIMIT_RTTIME; and the \
+        missing: "The least distance at which a timer can be set (1 us on x86), signals, ptrace, CPU hotplug, \
+                  core scheduling, pressure (PSI), yield_to, RLIMIT_RTTIME; and the \
                   push that follows up to 6.2 where a real-time task is woken that was preempted as it was about \
                   to sleep.",
         changes: "Programs that use them. Pressure is computed from waiting tasks and decides nothing: the waiting \
                   times that results have of each task tell what it would, but not per group, nor as averages of \
                   10 s and more.",
         profiles: ALL,
-        source: "read in Linux 6.1.192",
+        source: "read in Linux 6.1.192; machine.md 5.1",
     },
 ];

@@ -88,7 +88,7 @@ fn m19_a_polling_cpu_needs_neither() {
 }
 
 #[test]
-fn every_cpu_polls_while_cpu_dma_latency_is_held() {
+fn m22_every_cpu_polls_while_cpu_dma_latency_is_held() {
     for monitor in IdleMonitor::ALL {
         assert_eq!(remote_wakeup("6.1", monitor, true), remote_wakeup("6.1", IdleMonitor::Poll, false));
     }
