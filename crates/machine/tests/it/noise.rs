@@ -74,7 +74,7 @@ fn noise_never_changes_what_tasks_want() {
         if !noisy {
             spec.noise = Noise::default();
         } else if redrawn {
-            // Other noise, as another one of its seeds would give.
+            // Other noise: more of one kind, less of another.
             spec.noise.irq_off.iter_mut().for_each(|source| source.per_minute_per_cpu *= 3);
             spec.noise.kthreads.truncate(1);
         }

@@ -49,7 +49,7 @@ impl KernelMutexes {
 
     /// Somebody has it, or had it a moment ago.
     pub fn comes_to(call: Caller<'_>, want: ForMutex) -> Rest {
-        call.with(|t| t.for_mutex = Some(want));
+        call.with(|t| t.for_mutex = Some(Box::new(want)));
         call.slowly(Slow::KernelMutex)
     }
 
@@ -106,7 +106,7 @@ impl KernelMutexes {
     }
 
     fn count(&self, call: Caller<'_>) {
-        let Some(want) = call.with(|t| t.for_mutex) else { return };
+        let Some(want) = call.with(|t| t.for_mutex.as_deref().copied()) else { return };
         let now = call.hw().local_now();
         let waited = if want.slept { &self.slept } else { &self.spun };
         waited.times.set(waited.times.get() + 1);

@@ -66,7 +66,7 @@ pub(crate) struct TaskCtx {
     /// That was the lock of the channel at which it goes on to wait.
     pub had_channel_lock: bool,
     /// The mutex of a pipe that it wants and somebody has.
-    pub for_mutex: Option<ForMutex>,
+    pub for_mutex: Option<Box<ForMutex>>,
     /// Mutexes and user spinlocks that it holds.
     pub locks_held: u32,
     /// When it was last asked for a step, and how many it has taken at that time.

@@ -193,18 +193,23 @@ pub fn any_scenario() -> impl Strategy<Value = Scenario> {
 }
 
 impl Scenario {
-    /// The same, where everybody who asks for SCHED_DEADLINE gets it: a refusal ends the run.
+    /// The same, where everybody who asks for SCHED_DEADLINE gets it, and whoever may have it makes no other
+    /// task: a refusal ends the run.
     pub fn with_room_for_deadlines(mut self) -> Scenario {
         let is_deadline = |policy: &Plan| matches!(policy, Plan::Deadline(_) | Plan::Reclaiming(_));
-        let asks = |op: &Op| match op {
-            Op::Policy { policy, .. } => is_deadline(policy),
-            Op::Fork { policy, ops, .. } => {
-                let changes = |op: &Op| matches!(op, Op::Policy { policy, .. } if is_deadline(policy));
-                is_deadline(policy) || ops.iter().any(changes)
-            }
-            _ => false,
+        let changes_now = |op: &Op| matches!(op, Op::Policy { policy, .. } if is_deadline(policy));
+        let changes = |op: &Op| match op {
+            Op::Fork { ops, .. } => ops.iter().any(changes_now),
+            op => changes_now(op),
         };
-        if self.tasks.iter().any(|task| is_deadline(&task.policy) || task.ops.iter().any(asks)) {
+        let begins = |op: &Op| matches!(op, Op::Fork { policy, .. } if is_deadline(policy));
+        let anybody = self.tasks.iter().any(|task| task.ops.iter().any(changes));
+        let has_some = |task: &TaskPlan| is_deadline(&task.policy) || task.ops.iter().any(begins);
+        let asks = anybody || self.tasks.iter().any(has_some);
+        for task in self.tasks.iter_mut().filter(|task| anybody || is_deadline(&task.policy)) {
+            task.ops.retain(|op| !matches!(op, Op::Fork { .. }));
+        }
+        if asks {
             self.settings.extend(["dl_class=on", "sched_rt_runtime_us=-1"].map(str::to_owned));
             let refuses =
                 |setting: &str| setting.starts_with("dl_class") || setting.starts_with("sched_rt_runtime_us");
