@@ -25,7 +25,6 @@ mod properties;
 mod rt_groups;
 mod rt_push_ipi;
 mod sections;
-mod slack;
 mod softirq;
 mod speeds;
 mod starvation;

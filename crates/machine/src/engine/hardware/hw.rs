@@ -186,16 +186,16 @@ impl Hw {
 
     /// The CPU that serves a timer that `cpu` sets for `expires`: its own, unless it may stop its tick and a
     /// housekeeping CPU ticks before.
-    pub fn timer_base(&self, cpu: CpuId, expires: Nanos) -> CpuId {
+    pub fn timer_base(&self, cpu: CpuId, expires: Nanos) -> Option<CpuId> {
         if !self.nohz_full.contains(cpu) {
-            return cpu;
+            return None;
         }
         let housekeeping = CpuMask::first_n(self.cpus.len()).without(&self.nohz_full);
         let ticks_before = |other: &CpuId| {
             let other = self.cpu(*other);
             other.ticks.get() && other.next_tick.get() < expires
         };
-        housekeeping.iter().find(ticks_before).unwrap_or(cpu)
+        housekeeping.iter().find(ticks_before)
     }
 
     /// That of a source of its noise, by number.
@@ -207,11 +207,6 @@ impl Hw {
     pub fn add_slot(&self, source: Source) -> Slot {
         self.sources.borrow_mut().push(source);
         self.queue.add_slot()
-    }
-
-    /// What a slot stands for.
-    pub fn source(&self, slot: Slot) -> Source {
-        self.sources.borrow()[slot.0 as usize]
     }
 
     /// Lets a one-shot event happen at `at`.
@@ -244,7 +239,7 @@ impl Hw {
         }
         let slot = self.queue.pop()?;
         self.now.set(time);
-        let source = self.source(slot);
+        let source = self.sources.borrow()[slot.0 as usize];
         if let Source::OneShot(place) = source {
             self.free_slots.borrow_mut().push(FreeSlot { slot, place });
         }
