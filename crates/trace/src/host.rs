@@ -46,16 +46,16 @@ impl Host {
     /// The quotas under which tasks of a cgroup run: its own and those of the groups above it, by the paths
     /// of these groups.
     pub fn quotas_of<'a>(&'a self, cgroup: &'a str) -> impl Iterator<Item = (&'a str, CpuQuota)> {
-        self.from_the_top(cgroup).filter_map(|(path, cpu)| Some((path, cpu.quota?)))
+        self.groups_above(cgroup).filter_map(|(path, cpu)| Some((path, cpu.quota?)))
     }
 
     /// The nearest group that limits the real-time tasks of a cgroup, by its path: this one or one above it.
     pub fn rt_limited<'a>(&'a self, cgroup: &'a str) -> Option<&'a str> {
-        self.from_the_top(cgroup).filter(|(_, cpu)| cpu.rt.is_some()).last().map(|(path, _)| path)
+        self.groups_above(cgroup).filter(|(_, cpu)| cpu.rt.is_some()).last().map(|(path, _)| path)
     }
 
     /// What is known of a cgroup and of those above it, the topmost first, by their paths.
-    fn from_the_top<'a>(&'a self, cgroup: &'a str) -> impl Iterator<Item = (&'a str, &'a CgroupCpu)> {
+    fn groups_above<'a>(&'a self, cgroup: &'a str) -> impl Iterator<Item = (&'a str, &'a CgroupCpu)> {
         let covers = |path: &str| {
             let rest = cgroup.strip_prefix(path.trim_end_matches('/'));
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

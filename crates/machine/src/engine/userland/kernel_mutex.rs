@@ -19,12 +19,20 @@ pub(crate) struct ForMutex {
     pub ahead: Ahead,
     /// It has slept for it.
     pub slept: bool,
+    /// It still wants it. (What it wanted last stays: the next wait takes no new memory.)
+    pub wanted: bool,
 }
 
 impl ForMutex {
+    /// It has it now.
+    pub fn take(&mut self) -> ForMutex {
+        self.wanted = false;
+        *self
+    }
+
     /// It is on the way to it.
     pub fn new(channel: ChannelId, mutex: MutexId, work: Nanos, then: Resume) -> ForMutex {
         let (since, ahead) = (Nanos::ZERO, Ahead { holder: CpuId(0), waiters: 0 });
-        ForMutex { channel, mutex, work, then, since, ahead, slept: false }
+        ForMutex { channel, mutex, work, then, since, ahead, slept: false, wanted: true }
     }
 }

@@ -49,13 +49,16 @@ impl KernelMutexes {
 
     /// Somebody has it, or had it a moment ago.
     pub fn comes_to(call: Caller<'_>, want: ForMutex) -> Rest {
-        call.with(|t| t.for_mutex = Some(Box::new(want)));
+        call.with(|t| match &mut t.for_mutex {
+            Some(last) => **last = want,
+            None => t.for_mutex = Some(Box::new(want)),
+        });
         call.slowly(Slow::KernelMutex)
     }
 
     /// Whether the mutex that a task looks at again is one of these.
     pub fn waits_for(&self, call: Caller<'_>, mutex: MutexId) -> bool {
-        call.with(|t| t.for_mutex.as_ref().is_some_and(|want| want.mutex == mutex))
+        call.with(|t| t.for_mutex.as_ref().is_some_and(|want| want.wanted && want.mutex == mutex))
     }
 
     /// The task comes to a mutex that seemed to be taken. By the time at which it is there, it may be free.
@@ -118,7 +121,7 @@ impl KernelMutexes {
 
     /// It has it, and works.
     fn has(&self, call: Caller<'_>) {
-        let Some(want) = call.with(|t| t.for_mutex.take()) else { return };
+        let Some(want) = call.with(|t| t.for_mutex.as_deref_mut().map(ForMutex::take)) else { return };
         call.does(Activity::in_kernel(want.work, want.then));
     }
 
