@@ -198,7 +198,7 @@ impl Experiment {
             return Err(Error::NoLoad);
         }
         let config = self.config()?;
-        self.check_groups()?;
+        let described = self.described_groups(&config)?;
         self.check_machine_has()?;
         let kernel = self.kernel.describe(&config, self.machine.spec().cpus());
         let throttling = match config.rules.rt_throttle.get() {
@@ -206,7 +206,7 @@ impl Experiment {
             _ => self.recorded_throttling(),
         };
         let mut setup = Setup::new(self.machine.spec().cpus());
-        let members = self.groups.make(&mut setup, &self.described_groups()?);
+        let members = self.groups.make(&mut setup, &described);
         let build = |(number, load): (usize, &LoadSpec)| {
             let session = self.groups.session(&mut setup, number + 1);
             load.build(&mut setup, &members, session)
@@ -331,17 +331,17 @@ impl Experiment {
         Ok(config)
     }
 
-    /// Makes sure that the kernel has what the user says of groups: his own, or that of the recordings.
+    /// Makes sure that the kernel takes what is said of groups.
     ///
     /// # Errors
-    /// What it has not got.
+    /// What it does not take.
     pub(crate) fn check_groups(&self) -> Result<(), Error> {
-        self.groups.check(self.kernel.named(), self.config()?.rules.rt_throttle.get())?;
-        self.described_groups().map(drop)
+        self.described_groups(&self.config()?).map(drop)
     }
 
-    /// What is said of groups, by the user and in the recordings.
-    fn described_groups(&self) -> Result<Vec<Group>, Error> {
+    /// What is said of groups, by the user and in the recordings. Of what the user says, the kernel has all.
+    fn described_groups(&self, config: &Config) -> Result<Vec<Group>, Error> {
+        self.groups.check(self.kernel.named(), config.rules.rt_throttle.get())?;
         let recorded = self.loads.iter().filter_map(LoadSpec::recorded);
         let recorded = recorded.flat_map(|load| &load.replay.recording().groups.described);
         self.groups.with_recorded(&recorded.collect::<Vec<_>>())

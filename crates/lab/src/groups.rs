@@ -136,19 +136,26 @@ pub fn on_top(own: &[GroupText], below: &[GroupText]) -> Vec<GroupText> {
     all
 }
 
+/// Groups into whose files this was written.
+fn written(groups: &[GroupText]) -> Result<Vec<Group>, Error> {
+    let made = |GroupText { name, settings }: &GroupText| {
+        let mut made = Group::new(name)?;
+        made.write(settings.iter().map(String::as_str))?;
+        Ok(made)
+    };
+    let of = |group: &GroupText| {
+        made(group).map_err(|problem| Error::Group { group: group.name.clone(), problem })
+    };
+    groups.iter().map(of).collect()
+}
+
 impl Groups {
     /// Those of a text.
     ///
     /// # Errors
     /// A group that the kernel would not make so, a member of a group that is not there.
     pub fn of_text(text: &ExperimentText) -> Result<Groups, Error> {
-        let mut described = Vec::new();
-        for group in on_top(&text.groups, &[]) {
-            let of = |problem| Error::Group { group: group.name.clone(), problem };
-            let mut made = Group::new(&group.name).map_err(of)?;
-            made.write(group.settings.iter().map(String::as_str)).map_err(of)?;
-            described.push(made);
-        }
+        let described = written(&on_top(&text.groups, &[]))?;
         let named = |option: &str, text: &Option<String>| {
             let read = text.as_ref().map(|text| match units::cpu_list(text) {
                 Ok(cpus) => Ok(Named { text: text.clone(), cpus }),
@@ -236,18 +243,16 @@ impl Groups {
     /// # Errors
     /// What the kernel does not take into files of a group.
     pub(crate) fn with_recorded(&self, recorded: &[&Group]) -> Result<Vec<Group>, Error> {
-        let whole = |group: &Group| {
-            let before = recorded.iter().find(|before| before.path() == group.path());
-            let whole = before.map_or_else(|| Ok(group.clone()), |before| group.on_top_of(before))?;
-            whole.settings().check().map(|()| whole)
-        };
-        let of = |group: &Group| {
-            whole(group).map_err(|problem| Error::Group { group: group.path().to_owned(), problem })
-        };
-        let said = self.described.iter().map(of).collect::<Result<Vec<Group>, Error>>()?;
-        let is_said = |before: &&Group| said.iter().any(|group| group.path() == before.path());
-        let others = recorded.iter().copied().filter(|before| !is_said(before)).cloned();
-        Ok(said.iter().cloned().chain(others).collect())
+        let recorded: Vec<GroupText> = recorded.iter().copied().map(text_of).collect();
+        let own: Vec<GroupText> = self.described.iter().map(text_of).collect();
+        let all = written(&on_top(&own, &recorded))?;
+        // What was recorded a kernel has taken.
+        let is_said = |group: &&Group| self.described.iter().any(|own| own.path() == group.path());
+        for group in all.iter().filter(is_said) {
+            let of = |problem| Error::Group { group: group.path().to_owned(), problem };
+            group.settings().check().map_err(of)?;
+        }
+        Ok(all)
     }
 
     /// Makes them on a machine, before its tasks, as they are `described`: the user's, and those above them.

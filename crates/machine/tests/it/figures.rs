@@ -216,16 +216,13 @@ pub(crate) fn figure(figure: Figure, spec: &MachineSpec) -> Nanos {
             between(&clock, 2, 3)
         }
         Starts => {
-            for number in 0..2 {
+            let [_, second] = [0, 1].map(|number| {
                 let (thread, clock) = script("thread", []);
                 stage.setup.spawn_thread(number, thread);
-                if number == 1 {
-                    stage.run();
-                    let started = clock.borrow()[0];
-                    return started;
-                }
-            }
-            Nanos::ZERO
+                clock
+            });
+            stage.run();
+            second.borrow()[0]
         }
         Spins => {
             let clock = stage.task(0, 50, vec![Step::SpinUntil(ms(1))]);

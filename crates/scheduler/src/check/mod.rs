@@ -208,4 +208,4 @@ fn look<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -163,7 +163,7 @@ impl MutexTable {
         self.len() == 0
     }
 
-    /// The kind of `m`.
+    /// The form of `m`.
     pub(crate) fn form(&self, m: MutexId) -> Form {
         self.get(m).form.get()
     }

@@ -54,16 +54,6 @@ impl Group {
         Ok(())
     }
 
-    /// This group with what was written into its files written after what was written there `before`.
-    ///
-    /// # Errors
-    /// As [`GroupSettings::write`]: a file may take less after another one was written.
-    pub fn on_top_of(&self, before: &Group) -> Result<Group, String> {
-        let mut all = before.clone();
-        all.write(self.words.iter().map(String::as_str))?;
-        Ok(all)
-    }
-
     /// Its path below the root.
     #[must_use]
     pub fn path(&self) -> &str {

@@ -38,13 +38,16 @@ pub(super) struct ByClock {
     pub warning: String,
 }
 
+fn id(task: &RecordedTask) -> TraceTask {
+    (task.pid, task.incarnation)
+}
+
 impl ByClock {
     /// Whether the clock ends all of them in the replay, too.
     pub fn is_told(&self, recording: &Recording, overrides: &[Override]) -> bool {
         let is_told =
             |task: &RecordedTask| overrides.iter().any(|o| o.what == Changed::UntilEnd && o.whom.is(task));
-        let mut tasks =
-            recording.tasks.iter().filter(|task| self.tasks.contains(&(task.pid, task.incarnation)));
+        let mut tasks = recording.tasks.iter().filter(|task| self.tasks.contains(&id(task)));
         tasks.all(is_told)
     }
 }
@@ -65,7 +68,6 @@ impl Ended {
     /// Of a trace after its repair.
     pub fn of(trace: &Trace, recording: &Recording, accounted: &Accounted) -> Ended {
         let roles = Roles::of(recording);
-        let id = |task: &RecordedTask| (task.pid, task.incarnation);
         if let Some(command) = &roles.command {
             let own = recording.tasks.iter().find(|task| task.pid == command.pid);
             let stopped = trace.host.command.as_ref().is_some_and(|command| command.stopped);
@@ -96,10 +98,9 @@ impl Ended {
 /// That tasks which hardly sleep, and did most of the work, end at the same time although they worked
 /// differently long: the clock ended them, or they shared out their work as they went.
 fn together(exits: &[(&RecordedTask, Nanos)], end: Nanos, accounted: &Accounted) -> Option<ByClock> {
-    let work = |task: &RecordedTask| accounted.cpu_time((task.pid, task.incarnation)).ns();
+    let work = |task: &RecordedTask| accounted.cpu_time(id(task)).ns();
     let is_worker = |(task, exit): &&(&RecordedTask, Nanos)| {
-        let sleeps =
-            accounted.task((task.pid, task.incarnation)).map_or(0, |summary| summary.voluntary_switches);
+        let sleeps = accounted.task(id(task)).map_or(0, |summary| summary.voluntary_switches);
         let ends_with_all = end.saturating_sub(*exit).0 <= end.0 / TOGETHER;
         ends_with_all && work(task) >= LEAST_WORK_NS && sleeps <= work(task) / RARE_SLEEPS_NS
     };
@@ -125,7 +126,7 @@ fn together(exits: &[(&RecordedTask, Nanos)], end: Nanos, accounted: &Accounted)
         seconds(least),
         seconds(most)
     );
-    Some(ByClock { tasks: tasks.iter().map(|task| (task.pid, task.incarnation)).collect(), warning })
+    Some(ByClock { tasks: tasks.iter().map(|task| id(task)).collect(), warning })
 }
 
 /// Sleeps are worth a sentence from this part of the time until the end on: a quarter.

@@ -1,10 +1,9 @@
 //! Task groups (deadline-groups GB1 to GB9).
 
 use super::state_alarms;
-use crate::fair::QuotaParams;
-use crate::fork::{NewTask, new_task, wake_up_new_task_on};
+use crate::fair::{GroupParams, QuotaParams};
 use crate::testing::{Lab, plain_group};
-use crate::{CpuId, CpuMask, GroupId, Nanos, Nice, Pid, Policy, TaskId};
+use crate::{CpuId, GroupId, Nanos, TaskId};
 
 const CPU0: CpuId = CpuId(0);
 
@@ -13,23 +12,9 @@ fn grouped() -> (Lab, GroupId, TaskId) {
     let mut lab = Lab::new(1, "6.1.y", &[]);
     let ms = Nanos::from_millis;
     let quota = Some(QuotaParams { quota: ms(5), period: ms(10), burst: Nanos::ZERO, offset: Nanos::ZERO });
-    let group = lab.k.create_group(crate::fair::GroupParams { quota, ..plain_group(GroupId::ROOT) });
-    let task = |number: i32| {
-        let new = NewTask {
-            pid: Pid(number),
-            policy: Policy::Normal,
-            nice: Nice::default(),
-            cpus_allowed: CpuMask::single(CPU0),
-            kernel_thread: false,
-            group,
-        };
-        let p = new_task(&lab.k, new);
-        lab.run(wake_up_new_task_on(lab.cpu(0), p, Some(CPU0)));
-        lab.settle();
-        p
-    };
-    let p = task(1);
-    task(2);
+    let group = lab.k.create_group(GroupParams { quota, ..plain_group(GroupId::ROOT) });
+    let p = lab.spawn_in(group, 0);
+    lab.spawn_in(group, 0);
     assert_eq!(state_alarms(&lab), [""; 0]);
     (lab, group, p)
 }

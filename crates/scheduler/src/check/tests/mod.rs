@@ -12,7 +12,7 @@ use crate::{Event, Policy, TaskId, ThisCpu};
 use alloc::vec::Vec;
 
 /// What the state checks find in a machine at rest.
-fn state_alarms(lab: &Lab) -> Vec<&'static str> {
+pub(crate) fn state_alarms(lab: &Lab) -> Vec<&'static str> {
     violations(&lab.k, &lab.k.online, &Past::of(&lab.k)).iter().map(|v| v.invariant).collect()
 }
 

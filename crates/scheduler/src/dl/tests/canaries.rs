@@ -2,25 +2,20 @@
 //! (deadline-groups A15).
 
 use super::ms;
-use crate::check::{Past, violations};
+use crate::check::tests::state_alarms;
 use crate::dl::cbs::Budget;
 use crate::rq::Resched;
 use crate::testing::{Lab, deadline};
 use crate::{CpuId, CpuMask, TaskId};
-use alloc::vec::Vec;
 
 const CPU0: CpuId = CpuId(0);
-
-fn alarms(lab: &Lab) -> Vec<&'static str> {
-    violations(&lab.k, &lab.k.online, &Past::of(&lab.k)).iter().map(|v| v.invariant).collect()
-}
 
 /// Of two deadline tasks of one CPU, the later one, which waits.
 fn waiting() -> (Lab, TaskId) {
     let lab = Lab::new(1, "6.1.y", &[]);
     lab.spawn(deadline(10, 50, 100), 0);
     let later = lab.spawn(deadline(10, 80, 100), 0);
-    assert_eq!(alarms(&lab), [""; 0]);
+    assert_eq!(state_alarms(&lab), [""; 0]);
     (lab, later)
 }
 
@@ -30,33 +25,33 @@ fn da2_a_task_whose_deadline_the_tree_does_not_know() {
     let e = &lab.k.task(later).dl;
     let budget = e.budget();
     e.set_budget(Budget { deadline: budget.deadline + ms(1), ..budget });
-    assert_eq!(alarms(&lab), ["deadline-groups DA2"]);
+    assert_eq!(state_alarms(&lab), ["deadline-groups DA2"]);
     e.set_budget(Budget { runtime: 10_000_001, ..budget });
-    assert_eq!(alarms(&lab), ["deadline-groups DA2"], "more than its run time");
+    assert_eq!(state_alarms(&lab), ["deadline-groups DA2"], "more than its run time");
 }
 
 #[test]
 fn da2_a_throttled_task_in_the_tree() {
     let (lab, later) = waiting();
     lab.k.task(later).dl.throttled.set(true);
-    assert!(alarms(&lab).contains(&"deadline-groups DA2"));
+    assert!(state_alarms(&lab).contains(&"deadline-groups DA2"));
 }
 
 #[test]
 fn da3_a_promise_to_nobody() {
     let (lab, later) = waiting();
     lab.k.root_domain(CPU0).dl.total.set(104_857);
-    assert_eq!(alarms(&lab), ["deadline-groups DA3"], "two tasks of 104857 are assigned to it");
+    assert_eq!(state_alarms(&lab), ["deadline-groups DA3"], "two tasks of 104857 are assigned to it");
     lab.k.root_domain(CPU0).dl.total.set(2 * 104_857);
     lab.k.task(later).dl.own.set(None);
-    assert_eq!(alarms(&lab), [""; 0], "less than is assigned may be asked for: it fades");
+    assert_eq!(state_alarms(&lab), [""; 0], "less than is assigned may be asked for: it fades");
 }
 
 #[test]
 fn da5_a_deadline_task_that_others_do_not_see() {
     let (lab, _) = waiting();
     lab.k.rq(CPU0).published.dl_nr_running.overwrite(1);
-    assert_eq!(alarms(&lab), ["deadline-groups DA5"]);
+    assert_eq!(state_alarms(&lab), ["deadline-groups DA5"]);
 }
 
 #[test]
@@ -65,7 +60,7 @@ fn da6_the_later_deadline_runs() {
     lab.spawn(deadline(10, 80, 100), 0);
     lab.spawn_unsettled(deadline(10, 50, 100), 0, 0, CpuMask::single(CPU0));
     lab.k.rq(CPU0).published.resched.overwrite(Resched::No);
-    assert!(alarms(&lab).contains(&"deadline-groups DA6"));
+    assert!(state_alarms(&lab).contains(&"deadline-groups DA6"));
 }
 
 #[test]
@@ -73,7 +68,7 @@ fn da8_who_is_lent_a_deadline_is_not_throttled() {
     let (lab, later) = waiting();
     let e = &lab.k.task(later).dl;
     e.donor.set(e.own_params());
-    assert_eq!(alarms(&lab), [""; 0]);
+    assert_eq!(state_alarms(&lab), [""; 0]);
     e.throttled.set(true);
-    assert!(alarms(&lab).contains(&"deadline-groups DA8"));
+    assert!(state_alarms(&lab).contains(&"deadline-groups DA8"));
 }

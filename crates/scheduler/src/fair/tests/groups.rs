@@ -28,7 +28,7 @@ impl Lab {
     }
 
     /// A hog of a group on a CPU.
-    pub(in crate::fair) fn spawn_in(&self, group: GroupId, cpu: u16) -> TaskId {
+    pub(crate) fn spawn_in(&self, group: GroupId, cpu: u16) -> TaskId {
         self.spawn_in_as(Policy::Normal, group, cpu)
     }
 
