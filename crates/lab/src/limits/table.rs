@@ -403,16 +403,6 @@ pub(super) const LIMITS: &[Limit] = &[
         source: "deadline-groups A11",
     },
     Limit {
-        name: "timer_slack",
-        effect: Effect::Small,
-        missing: "A fair task's sleep lasts its whole timer slack longer (50 us unless it says otherwise). Linux wakes it \
-                  with any timer interrupt of its CPU that comes within the slack: a tick, another task's timer.",
-        changes: "With a tick of 250 Hz one sleep in 80 ends early there, by up to 50 us; with slacks of \
-                  milliseconds most do.",
-        profiles: ALL,
-        source: "machine.md 5.2",
-    },
-    Limit {
         name: "rt_overload",
         effect: Effect::Small,
         missing: "From Linux 6.7 on a CPU counts as overloaded as soon as one real-time task waits that may \

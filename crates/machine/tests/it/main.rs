@@ -25,6 +25,7 @@ mod properties;
 mod rt_groups;
 mod rt_push_ipi;
 mod sections;
+mod slack;
 mod softirq;
 mod speeds;
 mod starvation;

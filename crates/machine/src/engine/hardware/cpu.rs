@@ -1,7 +1,7 @@
 //! What the hardware of one CPU remembers: its interrupt controller and its execution unit.
 
 use super::pace::{Fraction, Occupant, Rate};
-use super::timers::{Expired, Fetched};
+use super::timers::{Expired, Fetched, TaskTimers};
 use super::touched::Touched;
 use super::winners::Slot;
 use crate::objects::ChannelId;
@@ -13,8 +13,7 @@ use scheduler::fair::Balancing;
 use scheduler::platform::Ipi;
 use scheduler::{MutexId, Nanos, TaskId};
 use std::cell::{Cell, RefCell};
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 /// What a CPU is doing, as far as interrupts are concerned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,6 +61,23 @@ pub(crate) enum Irq {
 
 // It is handed on in two registers.
 const _: () = assert!(size_of::<Irq>() <= 16);
+
+impl Irq {
+    /// Whether a timer of its CPU brings it, so that its handler looks for others that have expired.
+    pub fn is_timer(self) -> bool {
+        match self {
+            Irq::Timer(_) | Irq::Tick | Irq::Hrtick | Irq::Deadline | Irq::RtPeriod | Irq::Softirq(_) => true,
+            Irq::Ipi(_)
+            | Irq::Notice(_)
+            | Irq::Spawn(_)
+            | Irq::Outside { .. }
+            | Irq::Served(_)
+            | Irq::Settings
+            | Irq::Change(_)
+            | Irq::Off { .. } => false,
+        }
+    }
+}
 
 /// What a CPU's soft interrupt is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -176,8 +192,10 @@ pub(crate) struct CpuHw {
     pub pending: RefCell<VecDeque<Irq>>,
     /// What interrupts that wait have taken from the guest on their way, and will have, once they are served.
     pub stolen: Cell<Nanos>,
-    /// When the timers of tasks expire that were set here and not yet served.
-    pub timers_set: RefCell<BinaryHeap<Reverse<Nanos>>>,
+    /// The timers of tasks that were set here and not yet served.
+    pub timers_set: RefCell<TaskTimers>,
+    /// When the timer interrupt began that it serves.
+    pub timer_pass: Cell<Option<Nanos>>,
     /// Timers of tasks that have expired here, whose interrupt is under way.
     pub timers_due: RefCell<Vec<Expired>>,
     /// When it last served interrupts, or set its timer.
@@ -234,6 +252,7 @@ impl CpuHw {
             pending: RefCell::default(),
             stolen: Cell::new(Nanos::ZERO),
             timers_set: RefCell::default(),
+            timer_pass: Cell::default(),
             timers_due: RefCell::default(),
             fetched: Cell::default(),
             by_tick: RefCell::default(),

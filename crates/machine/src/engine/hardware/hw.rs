@@ -186,16 +186,16 @@ impl Hw {
 
     /// The CPU that serves a timer that `cpu` sets for `expires`: its own, unless it may stop its tick and a
     /// housekeeping CPU ticks before.
-    pub fn timer_base(&self, cpu: CpuId, expires: Nanos) -> Option<CpuId> {
+    pub fn timer_base(&self, cpu: CpuId, expires: Nanos) -> CpuId {
         if !self.nohz_full.contains(cpu) {
-            return None;
+            return cpu;
         }
         let housekeeping = CpuMask::first_n(self.cpus.len()).without(&self.nohz_full);
         let ticks_before = |other: &CpuId| {
             let other = self.cpu(*other);
             other.ticks.get() && other.next_tick.get() < expires
         };
-        housekeeping.iter().find(ticks_before)
+        housekeeping.iter().find(ticks_before).unwrap_or(cpu)
     }
 
     /// That of a source of its noise, by number.
@@ -207,6 +207,11 @@ impl Hw {
     pub fn add_slot(&self, source: Source) -> Slot {
         self.sources.borrow_mut().push(source);
         self.queue.add_slot()
+    }
+
+    /// What a slot stands for.
+    pub fn source(&self, slot: Slot) -> Source {
+        self.sources.borrow()[slot.0 as usize]
     }
 
     /// Lets a one-shot event happen at `at`.
@@ -239,7 +244,7 @@ impl Hw {
         }
         let slot = self.queue.pop()?;
         self.now.set(time);
-        let source = self.sources.borrow()[slot.0 as usize];
+        let source = self.source(slot);
         if let Source::OneShot(place) = source {
             self.free_slots.borrow_mut().push(FreeSlot { slot, place });
         }

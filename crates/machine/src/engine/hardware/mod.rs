@@ -34,6 +34,7 @@ pub(crate) use hw::{Hw, Parts};
 pub(crate) use locks::Ahead;
 pub(crate) use pace::{Fraction, Occupant, Rate};
 pub(crate) use source::{OneShot, Source};
+pub(crate) use timers::TaskTimer;
 pub(crate) use touched::Executed;
 pub(crate) use winners::Slot;
 

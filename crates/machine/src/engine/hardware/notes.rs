@@ -3,6 +3,7 @@
 use super::cpu::{Irq, Mode, Softirq};
 use super::hw::Hw;
 use super::locks::Ahead;
+use super::winners::Slot;
 use crate::engine::record::words;
 use crate::objects::ChannelId;
 use crate::outcome::RunError;
@@ -79,6 +80,13 @@ impl Hw {
         if idles && self.idle_monitor.sees_writes() && ipi == Ipi::Reschedule {
             self.violates("machine.md MI10", format!("CPU {to} idles, watches its flag, and is interrupted"));
         }
+    }
+
+    /// MI7: a timer is served that is not set, or whose soft expiry has not come.
+    #[cold]
+    pub(super) fn is_early(&self, me: CpuId, slot: Slot) {
+        let what = format!("CPU {me} serves the timer of {:?}, which is not due", self.source(slot));
+        self.violates("machine.md MI7", what);
     }
 
     /// An invariant of machine.md 8.2 is broken.

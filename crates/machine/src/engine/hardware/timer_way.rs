@@ -8,11 +8,11 @@
 
 use super::cpu::Irq;
 use super::hw::Hw;
-use super::timers::{Expired, Fetched};
+use super::source::Source;
+use super::timers::{Expired, Fetched, TaskTimer};
 use super::winners::Slot;
 use crate::spec::Spread;
 use scheduler::{CpuId, Nanos, TaskId};
-use std::cmp::Reverse;
 
 impl Hw {
     /// The executing path sets the hardware's timer: in a virtual machine the hypervisor does it.
@@ -22,25 +22,22 @@ impl Hw {
         self.was_fetched(me, from);
     }
 
-    /// The executing path adds a timer of a task to those of its CPU. The hardware is set to the first of
-    /// them only (machine.md 5.1).
-    pub fn add_timer(&self, me: CpuId, expires: Nanos) {
-        if self.spec.noise.timer_delivery.is_none() {
-            return self.program_timer(me);
-        }
-        let mut set = self.cpu(me).timers_set.borrow_mut();
-        let is_first = set.peek().is_none_or(|Reverse(first)| expires < *first);
-        set.push(Reverse(expires));
-        drop(set);
-        if is_first {
-            self.program_timer(me);
+    /// The executing path adds a timer of a task to those of a CPU. The hardware is set to the first of them
+    /// only (machine.md 5.1); where nothing is known of the timers' way, each counts as that.
+    pub fn add_timer(&self, base: CpuId, timer: TaskTimer) {
+        let is_first = self.cpu(base).timers_set.borrow_mut().add(timer);
+        if is_first || self.spec.noise.timer_delivery.is_none() {
+            self.program_timer(base);
         }
     }
 
-    /// The executing path serves a timer of a task: one that has expired, so it is among the first.
+    /// The executing path serves a timer of a task.
     #[inline]
-    pub fn timer_served(&self, me: CpuId) {
-        self.cpu(me).timers_set.borrow_mut().pop();
+    pub fn timer_served(&self, me: CpuId, slot: Slot) {
+        let served = self.cpu(me).timers_set.borrow_mut().remove(slot);
+        if self.watch().is_some() && served.is_none_or(|timer| self.local_now() < timer.soft()) {
+            self.is_early(me, slot);
+        }
     }
 
     /// Since `from` the executing path has served interrupts, or its CPU was with its hypervisor: how long,
@@ -87,16 +84,37 @@ impl Hw {
         })
     }
 
-    /// The next interrupt that `me`, which serves some, has to serve; the last is the one of timers that have
-    /// expired meanwhile.
+    /// The next interrupt that `me`, which serves some, has to serve; then those of timers that have expired
+    /// meanwhile; and if one was a timer's, that of sleepers whose slack has begun as it came (machine.md
+    /// 5.2).
     #[inline]
     pub fn next_pending(&self, me: CpuId) -> Option<Irq> {
         let hw = self.cpu(me);
-        let next = hw.pending.borrow_mut().pop_front();
-        if next.is_some() || hw.timers_due.borrow().is_empty() {
-            return next;
+        let mut next = hw.pending.borrow_mut().pop_front();
+        if next.is_none() && !hw.timers_due.borrow().is_empty() {
+            next = self.brought_along(me);
         }
-        self.brought_along(me)
+        match next {
+            Some(irq) if irq.is_timer() => hw.timer_pass.set(Some(self.local_now())),
+            Some(_) => {}
+            None => next = self.in_slack(me),
+        }
+        next
+    }
+
+    fn in_slack(&self, me: CpuId) -> Option<Irq> {
+        let hw = self.cpu(me);
+        let now = hw.timer_pass.get()?;
+        let next_tick = if hw.ticks.get() { hw.next_tick.get() } else { Nanos::NEVER };
+        let timer = hw.timers_set.borrow_mut().in_slack(now, next_tick);
+        let Some(TaskTimer { slot, .. }) = timer else {
+            hw.timer_pass.set(None);
+            return None;
+        };
+        let Source::Timer(task) = self.source(slot) else { return None };
+        self.queue.clear(slot);
+        self.note_raised(me, Irq::Timer(task));
+        Some(Irq::Timer(task))
     }
 
     #[inline(never)]

@@ -4,7 +4,7 @@ use scheduler::Nanos;
 use std::hint::select_unpredictable;
 
 /// A source of events.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Slot(pub u32);
 
 /// What a slot fires by: its time, then how often anything had been set before it; and its number, so that

@@ -61,8 +61,7 @@ impl Sim {
     /// A task's timer expires, or the interrupt arrives that it was fetched by.
     #[inline]
     fn timer_fires(&self, task: TaskId) -> Option<CpuId> {
-        let base = self.user.tasks.with(task, |t| t.timer_base);
-        let cpu = base.unwrap_or_else(|| self.k.task(task).cpu.get());
+        let cpu = self.user.tasks.with(task, |t| t.timer_base);
         let Some(delivery) = self.hw().spec.noise.timer_delivery else {
             return self.hw().raise(cpu, Irq::Timer(task));
         };

@@ -52,9 +52,10 @@ impl Sim {
                         self.hw().warms_the_way(me.id, halted);
                     }
                     timer_fired = true;
-                    self.hw().timer_served(me.id);
+                    let (slot, is_soft) = self.user.tasks.with(task, |t| (t.timer, t.timer_is_soft));
+                    self.hw().timer_served(me.id, slot);
                     self.hw().charge_work(costs.timer_expiry);
-                    if self.user.tasks.with(task, |t| t.timer_is_soft) {
+                    if is_soft {
                         self.raise_softirq(me.id, SoftWork::Timer(task));
                     } else {
                         try_to_wake_up(me, task, FROM_INTERRUPT).await;

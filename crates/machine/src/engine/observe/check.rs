@@ -1,6 +1,6 @@
 //! The checking mode ([`crate::RunOptions::check`]): the scheduler's invariants are asked after every event,
-//! and those that need the engine's clock or its lists here (fair-class 14, I11; machine.md 8.2, MI3 and
-//! MI8). It costs a test of a pointer when it is off.
+//! and those that need the engine's clock or its lists here (fair-class 14, I11; machine.md 8.2, MI3, MI7
+//! and MI8). It costs a test of a pointer when it is off.
 
 use super::view::View;
 use crate::engine::hardware::{CpuThreads, Mode, Softirq};
@@ -26,6 +26,7 @@ pub(crate) fn check(watch: &Watch, view: View<'_>, finished: &RefCell<Vec<TaskOu
         .or_else(|| watch.checker.borrow_mut().look(view.k, &idle_or_user))
         .or_else(accounts)
         .or_else(|| acts_on_requests(watch, view))
+        .or_else(|| timers_come(view))
         .or_else(|| somebody_serves(view));
     if let Some(Violation { invariant, what }) = broken {
         hw.recorder.fail(RunError::Invariant { invariant, at: hw.now.get(), what });
@@ -57,6 +58,18 @@ fn acts_on_requests(watch: &Watch, view: View<'_>) -> Option<Violation> {
     let since = watch.asked_since[cpu.index()].get().unwrap_or(now);
     let what = format!("CPU {cpu} has been asked to reschedule since {since} s");
     Some(Violation { invariant: "machine.md MI3", what })
+}
+
+/// MI7, its end: a timer whose hard expiry has passed is on its way to a CPU that takes interrupts. (That
+/// none is early, whoever serves it looks: `Hw::timer_served`.)
+fn timers_come(view: View<'_>) -> Option<Violation> {
+    let (hw, now) = (view.hw(), view.hw().now.get());
+    let lost = |cpu: CpuId| {
+        let timers = hw.cpu(cpu).timers_set.borrow();
+        timers.late(now).find(|timer| !hw.queue.is_set(timer.slot)).copied()
+    };
+    let timer = view.idle_or_user().iter().find_map(lost)?;
+    Some(Violation { invariant: "machine.md MI7", what: format!("nobody serves this timer: {timer:?}") })
 }
 
 /// MI8: what interrupts have left to threads is there to be done by one that runs, or waits for its turn. (A
@@ -128,7 +141,7 @@ impl View<'_> {
 #[cfg(test)]
 mod tests {
     use super::{View, Watch};
-    use crate::engine::hardware::{IrqWork, Mode, SoftWork, Softirq};
+    use crate::engine::hardware::{IrqWork, Mode, SoftWork, Softirq, TaskTimer};
     use crate::outcome::RunError;
     use crate::spec::IdleMonitor;
     use crate::{Behaviour, Env, Machine, MachineSpec, RunOptions, Setup, Step, TaskSpec};
@@ -227,6 +240,39 @@ mod tests {
         assert_eq!((looks_at(0), looks_at(1)), (None, None), "nobody is asked");
         view.k.rq(CpuId(1)).published.resched.overwrite(Resched::Full);
         assert_eq!((looks_at(2), looks_at(2), looks_at(3)), (None, None, Some("machine.md MI3")));
+    }
+
+    /// Of a timer of 5 us with a slack of 50.
+    #[test]
+    fn mi7_a_timer_that_is_early_or_lost() {
+        let (task, soft, hard) = (TaskId(3), Nanos::from_micros(5), Nanos::from_micros(55));
+        let set = || {
+            let machine = checked();
+            let hw = machine.sim.hw();
+            let slot = machine.sim.user.tasks.with(task, |t| t.timer);
+            hw.queue.set(slot, hard);
+            hw.add_timer(CpuId(1), TaskTimer::new(slot, soft, hard - soft));
+            hw.cpu(CpuId(1)).mode.set(Mode::Interruptible);
+            (machine, slot)
+        };
+        let served = |at| {
+            let (machine, slot) = set();
+            machine.sim.hw().now.set(at);
+            machine.sim.hw().timer_served(CpuId(1), slot);
+            machine.sim.hw().recorder.take_error().is_some()
+        };
+        assert_eq!((served(soft - Nanos(1)), served(soft), served(hard)), (true, false, false));
+        let lost = |at, is_cleared: bool| {
+            let (machine, slot) = set();
+            if is_cleared {
+                machine.sim.hw().queue.clear(slot);
+            }
+            machine.sim.hw().now.set(at);
+            let view = View { k: &machine.sim.k, user: &machine.sim.user };
+            super::timers_come(view).map(|violation| violation.invariant)
+        };
+        assert_eq!((lost(hard + Nanos(1), false), lost(hard, true)), (None, None));
+        assert_eq!(lost(hard + Nanos(1), true), Some("machine.md MI7"));
     }
 
     #[test]

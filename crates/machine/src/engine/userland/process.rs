@@ -151,7 +151,7 @@ impl Processes {
             timer,
             timer_slack: spec.timer_slack,
             timer_is_soft: false,
-            timer_base: None,
+            timer_base: CpuId(0),
             working_set_bytes: spec.working_set_bytes,
             warmth: Warmth::default(),
             family,

@@ -2,6 +2,7 @@
 
 use super::caller::Caller;
 use super::rest::Rest;
+use crate::engine::hardware::TaskTimer;
 use scheduler::registry::HrtimerContext;
 use scheduler::schedule::set_current_state;
 use scheduler::{Nanos, TaskState};
@@ -24,14 +25,15 @@ pub(crate) fn sleep_until(call: Caller<'_>, until: Nanos) -> Rest {
         call.with(|t| t.timer_is_soft = !task.policy.get().is_rt());
     }
     let (slot, slack) = call.with(|t| (t.timer, if is_rt { Nanos::ZERO } else { t.timer_slack }));
-    let expires = until + slack;
-    let base = hw.timer_base(call.me.id, expires);
+    let timer = TaskTimer::new(slot, until, slack);
+    let base = hw.timer_base(call.me.id, timer.hard);
     call.with(|t| t.timer_base = base);
-    hw.add_timer(base.unwrap_or(call.me.id), expires);
+    hw.add_timer(base, timer);
+    // For its hard expiry; a timer interrupt before that may serve it (machine.md 5.2).
     let jitter = hw.spec.noise.timer_jitter;
     let jitter = jitter.map_or(Nanos::ZERO, |s| hw.dice(call.me.id, |rng| s.draw(rng)));
     // A timer cannot be programmed into the past: it fires at once then.
-    hw.queue.set(slot, (expires + jitter).max(hw.local_now()));
+    hw.queue.set(slot, (timer.hard + jitter).max(hw.local_now()));
     set_current_state(call.me, TaskState::Interruptible);
     Rest::Sleep
 }

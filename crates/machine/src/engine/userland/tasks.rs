@@ -55,8 +55,8 @@ pub(crate) struct TaskCtx {
     pub timer_slack: Nanos,
     /// Its timer expires in the soft interrupt.
     pub timer_is_soft: bool,
-    /// The CPU that serves it, where that is not the task's own.
-    pub timer_base: Option<CpuId>,
+    /// The CPU that serves it: where it was set, wherever the task is by then, or for whom that CPU set it.
+    pub timer_base: CpuId,
     pub working_set_bytes: u64,
     pub warmth: Warmth,
     pub family: Family,
