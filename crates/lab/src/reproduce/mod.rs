@@ -34,9 +34,6 @@ use schema::RunResult;
 use schema::Unit;
 use schema::reproduction::{ReproducedExperiment, ReproducedRow, Sensitivity, SensitivityRow};
 
-/// What a free parameter is multiplied by, to see what hangs on it.
-const FACTORS: [f64; 2] = [0.5, 2.0];
-
 /// How long to run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Length {
@@ -177,7 +174,8 @@ impl PublishedExperiment {
             let variants = self.file.variant.len() as u64;
             variants * self.file.places(length).len() as u64 * u64::from(self.file.seeds(length))
         };
-        let changes = if with_sensitivity { self.file.free.len() * FACTORS.len() + 1 } else { 0 };
+        let changed = self.file.free.iter().map(|free| free.factors().len()).sum::<usize>();
+        let changes = if with_sensitivity { changed + 1 } else { 0 };
         once(length) + once(Length::Quick) * changes as u64
     }
 
@@ -205,7 +203,7 @@ impl PublishedExperiment {
         })
     }
 
-    /// Runs it at quick length with each free parameter halved and doubled.
+    /// Runs it at quick length with each free parameter halved and doubled, or with its other values.
     ///
     /// # Errors
     /// As [`PublishedExperiment::run`], and a machine that a changed figure makes impossible.
@@ -213,7 +211,7 @@ impl PublishedExperiment {
         let unchanged = self.judged(Length::Quick, &Changes::default(), host)?;
         let mut found = Vec::new();
         for free in &self.file.free {
-            for factor in FACTORS {
+            for factor in free.factors() {
                 let judged = self.judged(Length::Quick, &Changes::of_factor(free, factor), host)?;
                 found.push(Sensitivity {
                     parameter: free.name.clone(),

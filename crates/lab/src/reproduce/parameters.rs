@@ -9,6 +9,9 @@ use schema::reproduction::FreeParameter;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
+/// By how much the sensitivity to a free parameter is told, unless it says something else.
+pub(super) const FACTORS: [f64; 2] = [0.5, 2.0];
+
 /// A free parameter, as written.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -21,6 +24,9 @@ pub(super) struct Free {
     pub machine: Option<String>,
     /// Why it has this value; a figure of the machine has its origin instead.
     pub reason: Option<String>,
+    /// What its sensitivity is told by, where half of the value and twice that are not possible.
+    #[serde(default)]
+    pub other_values: Vec<f64>,
 }
 
 /// What is different from the files.
@@ -60,10 +66,23 @@ impl Changes {
 }
 
 impl Free {
+    /// By which factors it is changed to tell its sensitivity.
+    pub fn factors(&self) -> Vec<f64> {
+        match self.value {
+            Some(value) if !self.other_values.is_empty() => {
+                self.other_values.iter().map(|other| other / value).collect()
+            }
+            _ => FACTORS.into(),
+        }
+    }
+
     /// Name, value and reason, for the report.
     pub fn describe(&self, file: &ExperimentFile, files: &dyn Sources) -> Result<FreeParameter, Error> {
         let fault = |problem: &str| file.fault(format!("free parameter `{}`: {problem}", self.name));
         let (value, origin) = match (&self.machine, self.value) {
+            (Some(_), None) if !self.other_values.is_empty() => {
+                return Err(fault("`other_values` go with a `value`"));
+            }
             (Some(place), None) => {
                 let text = machine_text(&super::plan::machine_name(file)?, files)?;
                 let mut table = text.parse::<toml::Table>().map_err(|e| fault(e.message()))?;

@@ -173,8 +173,22 @@ fn a_free_parameter_is_halved_and_doubled() {
     assert_eq!(reported.free[0].name, "context switch");
     assert!(reported.free[0].value.ends_with(" ns") && !reported.free[0].reason.is_empty());
     let found = experiment.sensitivity(host(&Files::new(), &RunsSoFar::default())).expect("it runs");
-    assert_eq!(found.iter().map(|s| s.factor).collect::<Vec<_>>(), FACTORS);
+    assert_eq!(found.iter().map(|s| s.factor).collect::<Vec<_>>(), [0.5, 2.0]);
     assert!(found.iter().all(|s| s.parameter == "context switch" && s.rows.len() == 1));
+}
+
+/// No kernel ticks 50 times a second.
+#[test]
+fn or_it_takes_its_other_values() {
+    let ticks = "name = \"hz\"\nvalue = 100\nother_values = [250, 1000]\nreason = \"unknown\"";
+    let swept =
+        |text: &str| text.replace("name = \"context switch\"\nmachine = \"costs.context_switch\"", ticks);
+    let experiment = small(|text| swept(text).replace("cpus=1", "cpus=1 hz={hz}")).expect("a file");
+    let found = experiment.sensitivity(host(&Files::new(), &RunsSoFar::default())).expect("it runs");
+    assert_eq!(found.iter().map(|s| s.factor).collect::<Vec<_>>(), [2.5, 10.0]);
+    let no_value = small(|text| swept(text).replace("value = 100", "machine = \"costs.context_switch\""));
+    let ran = no_value.expect("a file").run(Length::Quick, host(&Files::new(), &RunsSoFar::default()));
+    assert!(ran.unwrap_err().to_string().contains("`other_values` go with a `value`"));
 }
 
 #[test]
