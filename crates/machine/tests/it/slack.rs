@@ -57,6 +57,19 @@ fn m14_alone_a_sleeper_is_late_by_its_slack() {
     assert_eq!(woken(spec, us(1_000), us(50), vec![]), us(1_057), "and by the way of its interrupt");
 }
 
+/// Timers have had slack since 2.6.28 (prctl(2), PR_SET_TIMERSLACK).
+#[test]
+fn before_2_6_28_a_sleeper_has_no_slack() {
+    let config = Config::of_profile("2.6.23-rt5").expect("it exists");
+    let mut setup = Setup::new(1);
+    let (mut sleeper, clock) = script("sleeper", [Step::SleepUntil(us(1_000))]);
+    sleeper.timer_slack = us(50);
+    setup.spawn(Nanos::ZERO, sleeper);
+    let machine = Machine::new(ideal(1), config, setup, RunOptions::default()).expect("a machine");
+    machine.run().expect("a sound run");
+    assert_eq!(clock.borrow()[1], us(1_000));
+}
+
 /// The CPU ticks at 1020, and each 4 ms later.
 #[test]
 fn m15_a_tick_in_the_slack_wakes_the_sleeper() {

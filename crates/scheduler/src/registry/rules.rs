@@ -192,6 +192,7 @@ table! {
     irq_accounting: IrqAccounting,
     irq_threads: IrqThreads,
     hrtimer_context: HrtimerContext,
+    timer_slack: TimerSlack,
     softirq_where: SoftirqWhere,
     softirq_rest: SoftirqRest,
     timer_thread: TimerThread,

@@ -3,7 +3,7 @@
 use super::caller::Caller;
 use super::rest::Rest;
 use crate::engine::hardware::TaskTimer;
-use scheduler::registry::HrtimerContext;
+use scheduler::registry::{HrtimerContext, TimerSlack};
 use scheduler::schedule::set_current_state;
 use scheduler::{Nanos, TaskState};
 
@@ -19,12 +19,13 @@ pub(crate) fn sleep_until(call: Caller<'_>, until: Nanos) -> Rest {
         return Rest::Nothing;
     }
     let task = call.me.task(call.p);
-    let is_rt = task.prio.get().is_rt();
-    if call.me.k.config.rules.hrtimer_context.get() == HrtimerContext::ByPolicy {
+    let rules = &call.me.k.config.rules;
+    let has_slack = !task.prio.get().is_rt() && rules.timer_slack.get() == TimerSlack::Range;
+    if rules.hrtimer_context.get() == HrtimerContext::ByPolicy {
         // The policy counts, whatever priority it is lent (machine.md 1.8).
         call.with(|t| t.timer_is_soft = !task.policy.get().is_rt());
     }
-    let (slot, slack) = call.with(|t| (t.timer, if is_rt { Nanos::ZERO } else { t.timer_slack }));
+    let (slot, slack) = call.with(|t| (t.timer, if has_slack { t.timer_slack } else { Nanos::ZERO }));
     let timer = TaskTimer::new(slot, until, slack);
     let base = hw.timer_base(call.me.id, timer.hard);
     call.with(|t| t.timer_base = base);

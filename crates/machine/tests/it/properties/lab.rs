@@ -285,6 +285,7 @@ fn setup(scenario: &Scenario, cpus: u16) -> Setup {
     let groups = groups(scenario, &mut setup);
     for (n, plan) in scenario.tasks.iter().enumerate() {
         let mut task = TaskSpec::new(format!("t{n}"), Script::new(&plan.ops, &shared));
+        task.timer_slack = Nanos::from_micros(50);
         task.policy = policy(plan.policy);
         task.nice = nice(plan.nice);
         task.cpus = Some(shared.mask(plan.cpus));

@@ -259,6 +259,7 @@ pub(super) const PROFILES: &[Profile] = &[
         base: Some("2.6.31"),
         settings: &[
             "mutex_spin=never",
+            "timer_slack=none",
             "overload_rule=depth",
             "search=linear",
             "topology=off",

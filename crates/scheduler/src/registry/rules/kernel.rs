@@ -116,6 +116,13 @@ rules! {
             "That of a real-time or deadline task in the interrupt; that of a fair task in the soft interrupt \
              (PREEMPT_RT).",
     }
+    TimerSlack timer_slack
+        "May a fair task's sleep last longer than it asked for, to share an interrupt?" "machine.md 5.2" {
+        Range "range"
+            "By up to its slack: the clock is programmed for the end of that, and any timer interrupt of the \
+             CPU in it wakes the task (2.6.28 on).",
+        None "none" "No: its timer has a time, as that of a real-time task (up to 2.6.27).",
+    }
     SoftirqWhere softirq_where "Where are soft interrupts served?" "machine.md 1.7, 2.2" {
         IrqExit "irq_exit"
             "On the way out of the interrupt, on top of whoever runs.",
