@@ -136,13 +136,16 @@ fn server_time(command: &str) -> Nanos {
 
 #[test]
 fn a_crowd_costs_every_request_the_same() {
-    let alone = server_time("oltp --clients 8").0 as i64;
-    let with = |options: &str| server_time(&format!("oltp {options}")).0 as i64 - alone;
+    let alone = server_time("oltp --server-work 42us --clients 8").0 as i64;
+    let with = |options: &str| {
+        let crowded = server_time(&format!("oltp --server-work 42us --footprint {options}"));
+        crowded.0 as i64 - alone
+    };
     let near = |value: i64, expected: i64| assert!((value - expected).abs() < 100, "{value} {expected}");
-    near(with("--clients 1"), 0);
-    near(with("--clients 16"), 16 * 2_000);
-    near(with("--clients 24"), 16 * 3_000);
-    near(with("--clients 256"), 16 * 10_000);
-    near(with("--clients 256 --footprint 0"), 0);
-    near(with("--clients 4 --per-client 1us"), 16 * 4_000);
+    near(with("2us --clients 1"), 0);
+    near(with("2us --clients 16"), 16 * 2_000);
+    near(with("2us --clients 24"), 16 * 3_000);
+    near(with("2us --clients 256"), 16 * 10_000);
+    near(with("0 --clients 256"), 0);
+    near(with("0 --clients 4 --per-client 1us"), 16 * 4_000);
 }
