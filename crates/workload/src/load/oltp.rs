@@ -60,11 +60,12 @@ struct Options {
     /// the scheduler is in its steady state (fair-class 12.4).
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     warmup: Option<Nanos>,
-    /// Model: CPU time of the client before a request, nanoseconds without a unit (pgsql 2.95us, mysql 5.06us).
+    /// Model: CPU time of the client before a request, nanoseconds without a unit (pgsql 2.95us, mysql
+    /// 5.06us).
     #[arg(long, value_name = "TIME", value_parser = step_nanos)]
     client_work: Option<Nanos>,
-    /// Model: CPU time of the server for a read, likewise (pgsql 8.849us, mysql 15.17us); BEGIN and COMMIT take
-    /// a quarter.
+    /// Model: CPU time of the server for a read, likewise (pgsql 8.849us, mysql 15.17us); BEGIN and COMMIT
+    /// take a quarter.
     #[arg(long, value_name = "TIME", value_parser = step_nanos)]
     server_work: Option<Nanos>,
     /// Model: what each doubling of the clients above 8 costs a request, likewise (pgsql 421ns, mysql 0).
