@@ -30,7 +30,8 @@ published! {
     "eevdf-base-slice" "eevdf-newidle" "eevdf-parity" "eevdf-protection" "eevdf-short" "eevdf-slices"
     "rt-push-ipi" "rt-push-ipi-targets" "rt-push-ipi-remedies" "rt-push-ipi-poisson" "rt-push-ipi-rt"
     "rt-push-ipi-herd" "rt-push-ipi-boost" "rt-push-ipi-audio" "rt-push-ipi-audio-cpus"
-    "bw-fibtest"
+    "bw-fibtest" "bw-burst"
+    "dl-server-wakeup" "dl-affinity"
     "preempt-rt"
     "upgrade"
 }

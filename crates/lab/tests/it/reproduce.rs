@@ -268,6 +268,20 @@ fn the_published_experiments_of_eevdf_hang_on_their_mechanisms() {
     assert_loses("eevdf-base-slice", &[without("base_slice_ns=2800000", &["0.70 ms: ticks of a stint"])]);
 }
 
+/// A burst is what ends the tail; and only a server that stops when the last fair task leaves, and revises
+/// what it has left, goes before real-time tasks.
+#[test]
+fn the_published_experiments_of_groups_and_servers_hang_on_their_mechanisms() {
+    let burst = ["burst of 400 ms: delay, p99, by that without burst"];
+    assert_loses("bw-burst", &[without("group=g=cpu.max.burst:400000", &burst)]);
+    let regression = ["write, 6.12.83: largest latency", "write, 6.12.83: mean, by that of 6.12.82"];
+    let losses = [
+        instead_of("dl_server_wakeup=revised_all", "dl_server_wakeup=new_period", &regression),
+        without("dl_server_stop=lazy", &["write, 6.12.92: largest latency"]),
+    ];
+    assert_loses("dl-server-wakeup", &losses);
+}
+
 /// What PREEMPT_RT is bought for, and what it costs, hangs on each of its parts.
 #[test]
 fn preempt_rt_hangs_on_its_threads_and_locks() {

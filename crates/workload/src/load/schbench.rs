@@ -4,7 +4,8 @@
 //! wakes all who are. A request is a short sleep, as for a network, and matrix multiplications under a lock
 //! of the CPU, so that a worker that loses the CPU in between holds up who comes next on it. With `-c` as
 //! the versions before: a request spins on the clock, and message threads let a moment pass before they
-//! answer. With `-R` requests do not follow each other but come at a rate, to one worker after the other.
+//! answer. With `-R` requests do not follow each other but come at a rate, to one worker after the other:
+//! before 1.0 eight between two sleeps, and up to 2020 as many as two thirds of the workers (`--batch`).
 
 use super::command::{options, parser};
 use super::error::LoadError;
@@ -92,6 +93,15 @@ struct Options {
     /// As before version 1.0: a request spins on the clock for so long, microseconds without a unit (none).
     #[arg(short = 'c', long, value_name = "TIME", value_parser = micros_above_zero)]
     cputime: Option<Nanos>,
+    /// Model: requests that come at a time, with -c and -R, as two thirds of -t did up to 2020 (none: 8, as
+    /// later).
+    #[arg(
+        long,
+        value_name = "NUM",
+        requires_all = ["cputime", "rps"],
+        value_parser = clap::value_parser!(u32).range(1..=10_000),
+    )]
+    batch: Option<u32>,
     /// Model: one multiplication and addition, nanoseconds without a unit (2ns: assumed).
     #[arg(long, value_name = "TIME", default_value = "2ns", value_parser = step_nanos)]
     multiplication: Nanos,
@@ -166,10 +176,10 @@ impl Load for Schbench {
             let workers = workers.collect::<Vec<_>>();
             let number = workers.len();
             let crew = Crew::new(setup.channel(ChannelSpec::new(1)), workers);
-            let messenger = if options.rps > 0 {
-                Messenger::at_rate(crew.clone(), options.rps, options.cputime.is_some())
-            } else {
-                Messenger::answering(crew.clone(), answers_after)
+            let messenger = match (options.rps, options.batch) {
+                (0, _) => Messenger::answering(crew.clone(), answers_after),
+                (rps, Some(size)) => Messenger::in_batches(crew.clone(), rps, size),
+                (rps, None) => Messenger::at_rate(crew.clone(), rps, options.cputime.is_some()),
             };
             setup.spawn(Nanos::ZERO, task("schbench-msg", 4 << 10, messenger));
             for worker in 0..number {
@@ -178,7 +188,8 @@ impl Load for Schbench {
                 setup.spawn(Nanos::ZERO, task("schbench-worker", footprint, rounds));
             }
         }
-        let figures = Figures { statistics, remaining: remaining.clone() };
+        let counts_delays = options.cputime.is_some() && options.rps > 0;
+        let figures = Figures { statistics, remaining: remaining.clone(), counts_delays };
         Ok(BuiltLoad::new(remaining, figures))
     }
 }
@@ -187,6 +198,8 @@ impl Load for Schbench {
 struct Figures {
     statistics: Rc<Statistics>,
     remaining: Remaining,
+    /// Of requests that spin and come at a rate.
+    counts_delays: bool,
 }
 
 impl Results for Figures {
@@ -195,15 +208,17 @@ impl Results for Figures {
         let mut result = OwnResult::new(load, NAME)
             .count("requests", Better::Higher, statistics.requests.get())
             .count("average rps", Better::Higher, statistics.rps(self.remaining.is_zero()));
-        for (what, recorder) in [("wakeup", &statistics.wakeups), ("request", &statistics.latencies)] {
+        let latencies = [("wakeup latency", &statistics.wakeups), ("request latency", &statistics.latencies)];
+        let delays = self.counts_delays.then_some(("delay", &statistics.delays));
+        for (what, recorder) in latencies.into_iter().chain(delays) {
             let stats = recorder.stats();
             for (percentile, per_mille) in
                 [("50", 500), ("90", 900), ("95", 950), ("99", 990), ("99.5", 995), ("99.9", 999)]
             {
                 let value = stats.all().quantile_ns(per_mille);
-                result = result.nanos(format!("{what} latency p{percentile}"), Better::Lower, value);
+                result = result.nanos(format!("{what} p{percentile}"), Better::Lower, value);
             }
-            result = result.nanos(format!("{what} latency max"), Better::Lower, stats.all().max_ns());
+            result = result.nanos(format!("{what} max"), Better::Lower, stats.all().max_ns());
         }
         LoadResult::Own(result)
     }

@@ -20,13 +20,15 @@ pub(super) struct Statistics {
     pub wakeups: LatencyRecorder,
     /// From the begin of a request to its end.
     pub latencies: LatencyRecorder,
+    /// From when a request was handed out until it was done, without what it spins.
+    pub delays: LatencyRecorder,
 }
 
 impl Statistics {
     pub fn from(begin: Nanos, end: Nanos) -> Statistics {
-        let (wakeups, latencies) = (LatencyRecorder::new(), LatencyRecorder::new());
+        let [wakeups, latencies, delays] = std::array::from_fn(|_| LatencyRecorder::new());
         let (last, requests) = (Cell::new(begin), Cell::new(0));
-        Statistics { begin, end, last, requests, wakeups, latencies }
+        Statistics { begin, end, last, requests, wakeups, latencies, delays }
     }
 
     fn is_counting(&self, now: Nanos) -> bool {
@@ -44,6 +46,14 @@ impl Statistics {
             self.requests.set(self.requests.get() + 1);
             self.latencies.record(now.saturating_sub(began));
             self.last.set(self.last.get().max(now));
+        }
+    }
+
+    /// A request that `spins` for so long is done: never less than a microsecond late, as the program counts.
+    fn delayed(&self, handed_out: Nanos, spins: Nanos, now: Nanos) {
+        if self.is_counting(now) {
+            let late = now.saturating_sub(handed_out + spins);
+            self.delays.record(late.max(Nanos::from_micros(1)));
         }
     }
 
@@ -71,8 +81,8 @@ struct WorkerState {
     channel: ChannelId,
     /// When it was last told to go on.
     posted_at: Cell<Nanos>,
-    /// Requests at a rate that it has not taken over yet.
-    pending: Cell<u32>,
+    /// When requests at a rate were handed out that it has not taken over yet.
+    pending: RefCell<VecDeque<Nanos>>,
     /// It sleeps, or is about to.
     waits: Cell<bool>,
 }
@@ -82,7 +92,7 @@ impl Crew {
         let state = |channel| WorkerState {
             channel,
             posted_at: Cell::default(),
-            pending: Cell::default(),
+            pending: RefCell::default(),
             waits: Cell::default(),
         };
         Rc::new(Crew {
@@ -91,6 +101,16 @@ impl Crew {
             workers: workers.into_iter().map(state).collect(),
             free: RefCell::default(),
         })
+    }
+
+    /// A request at a rate for a worker, who is told of it if it sleeps.
+    fn hand_out(&self, worker: usize, now: Nanos, steps: &mut VecDeque<Step>) {
+        let worker = &self.workers[worker];
+        worker.pending.borrow_mut().push_back(now);
+        worker.posted_at.set(now);
+        if worker.waits.replace(false) {
+            steps.push_back(Step::TrySend(worker.channel));
+        }
     }
 }
 
@@ -118,6 +138,15 @@ enum Pace {
         since: Nanos,
         next_worker: usize,
     },
+    /// Requests at a rate, so many at a time: as in 2016 to 2020.
+    Batches {
+        size: u32,
+        /// The sleep before each.
+        every: Nanos,
+        /// Of this batch.
+        left: u32,
+        next_worker: usize,
+    },
 }
 
 /// Requests between two sleeps, and the most that may wait for a worker: before 1.0, and since.
@@ -135,6 +164,12 @@ impl Messenger {
     pub fn at_rate(crew: Rc<Crew>, per_second: u32, in_batches: bool) -> Messenger {
         let (handed_out, since, next_worker) = (0, Nanos::ZERO, 0);
         Messenger { crew, pace: Pace::Rate { per_second, in_batches, handed_out, since, next_worker } }
+    }
+
+    /// As many batches in a second as the rate takes, the last one perhaps beyond it.
+    pub fn in_batches(crew: Rc<Crew>, per_second: u32, size: u32) -> Messenger {
+        let every = Nanos(SECOND.0 / u64::from(per_second.div_ceil(size)));
+        Messenger { crew, pace: Pace::Batches { size, every, left: 0, next_worker: 0 } }
     }
 }
 
@@ -163,25 +198,32 @@ impl Rounds for Messenger {
                         return steps.push_back(Step::SleepUntil(*since + SECOND));
                     }
                     *handed_out += 1;
-                    let worker = &crew.workers[*next_worker];
-                    *next_worker = (*next_worker + 1) % crew.workers.len();
+                    let worker = *next_worker;
+                    *next_worker = (worker + 1) % crew.workers.len();
                     let most = if *in_batches { BATCH } else { MOST_PENDING };
-                    if worker.pending.get() > most {
+                    if crew.workers[worker].pending.borrow().len() > most as usize {
                         // This request is not handed out at all.
                         if !*in_batches {
                             steps.push_back(Step::SleepFor(FULL));
                         }
                         continue;
                     }
-                    worker.pending.set(worker.pending.get() + 1);
-                    worker.posted_at.set(env.now);
-                    if worker.waits.replace(false) {
-                        steps.push_back(Step::TrySend(worker.channel));
-                    }
+                    crew.hand_out(worker, env.now, steps);
                     if *in_batches && handed_out.is_multiple_of(BATCH) {
                         let each = SECOND.0 / u64::from(*per_second);
                         steps.push_back(Step::SleepFor(Nanos(each) * u64::from(BATCH)));
                     }
+                }
+            }
+            Pace::Batches { size, every, left, next_worker } => {
+                while steps.is_empty() {
+                    if *left == 0 {
+                        *left = *size;
+                        return steps.push_back(Step::SleepFor(*every));
+                    }
+                    *left -= 1;
+                    crew.hand_out(*next_worker, env.now, steps);
+                    *next_worker = (*next_worker + 1) % crew.workers.len();
                 }
             }
         }
@@ -214,8 +256,8 @@ pub(super) struct Worker {
     statistics: Rc<Statistics>,
     /// Requests come at a rate.
     at_rate: bool,
-    /// Requests that it has taken over.
-    left: u32,
+    /// When the requests were handed out that it has taken over.
+    left: VecDeque<Nanos>,
     began: Nanos,
     stage: Stage,
 }
@@ -243,7 +285,7 @@ impl Worker {
         statistics: Rc<Statistics>,
         at_rate: bool,
     ) -> Worker {
-        let (left, began, stage) = (0, Nanos::ZERO, Stage::AllRequests);
+        let (left, began, stage) = (VecDeque::new(), Nanos::ZERO, Stage::AllRequests);
         Worker { crew, number, request, statistics, at_rate, left, began, stage }
     }
 
@@ -251,7 +293,7 @@ impl Worker {
     fn asks(&mut self, now: Nanos, steps: &mut VecDeque<Step>) {
         let own = &self.crew.workers[self.number];
         if self.at_rate {
-            if own.pending.get() > 0 {
+            if !own.pending.borrow().is_empty() {
                 return self.takes_over(now, steps);
             }
             own.waits.set(true);
@@ -267,10 +309,13 @@ impl Worker {
 
     /// The requests that have come, or the one that its message stands for.
     fn takes_over(&mut self, now: Nanos, steps: &mut VecDeque<Step>) {
-        let pending = self.crew.workers[self.number].pending.take();
-        self.left = if self.at_rate { pending } else { 1 };
+        let own = &self.crew.workers[self.number];
+        self.left = own.pending.take();
+        if !self.at_rate {
+            self.left.push_back(own.posted_at.get());
+        }
         self.stage = Stage::AllRequests;
-        if self.left > 0 {
+        if !self.left.is_empty() {
             self.begins(now, steps);
         }
     }
@@ -330,8 +375,13 @@ impl Rounds for Worker {
                 Stage::Lock(on) => self.multiplies(env.cpu, Some(on), steps),
                 Stage::Request => {
                     self.statistics.done(self.began, env.now);
-                    self.left -= 1;
-                    if self.left > 0 {
+                    let handed_out = self.left.pop_front();
+                    if let (Some(handed_out), Request::Spin(time), true) =
+                        (handed_out, &*self.request, self.at_rate)
+                    {
+                        self.statistics.delayed(handed_out, *time, env.now);
+                    }
+                    if !self.left.is_empty() {
                         self.begins(env.now, steps);
                     } else {
                         self.stage = Stage::AllRequests;

@@ -57,6 +57,27 @@ fn how_requests_at_a_rate_come() {
     assert!(batches < 3_000_000 && at_once > 10_000_000, "{batches} {at_once}");
 }
 
+/// --batch: the program of 2016 to 2020 sleeps first, 1 s / ⌈R/batch⌉ each time. So 2 s have 49 batches, as
+/// each sleep ends a little late (498.31 requests a second were published for 500).
+#[test]
+fn requests_in_batches() {
+    let (figures, _) = figures("schbench -m 1 -t 30 -r 2 -c 10000 -R 500 --batch 20", 32);
+    assert_eq!(value(&figures, "requests"), 980);
+    // A CPU for each: late by no more than a wakeup.
+    assert!(value(&figures, "delay p99") < 200_000, "{}", value(&figures, "delay p99"));
+}
+
+/// What a request waits before it spins, and after the end of its spin, is its delay; the spin is not.
+#[test]
+fn delays_are_what_the_spin_is_not() {
+    let (alone, _) = figures("schbench -m 1 -t 1 -r 2 -c 10000 -R 10 --batch 1", 2);
+    assert!(value(&alone, "request latency p50") >= 10_000_000);
+    assert!(value(&alone, "delay max") < 200_000);
+    // Of four that are handed out together on one CPU, three wait until another's slice is over, at a tick.
+    let (four, _) = figures("schbench -m 1 -t 4 -r 2 -c 10000 -R 40 --batch 4", 1);
+    assert!(value(&four, "delay p50") >= 1_000_000);
+}
+
 /// The lock of a CPU: two workers on one CPU hold each other up only if one loses the CPU while it
 /// multiplies. Without the lock each has its half.
 #[test]
