@@ -127,9 +127,9 @@ struct Usual {
 
 impl DbName {
     /// PostgreSQL 15 with 4 clients in a virtual machine of two CPUs makes 5356 to 5851 transactions a second
-    /// (eevdf-class 8.4): the client and the server were fitted to that in the ratio which they had in 2009 on
-    /// a Q6600 (fair-class 12.4), and so were what many clients cost and MySQL, of which no recording is at
-    /// hand, made quicker: all to 0.2107 of what they took then. Seed 004's experiments say what that was.
+    /// (eevdf-class 8.4): the client and the server were fitted to that in the ratio which they had in 2009
+    /// on a Q6600 (fair-class 12.4), and so were what many clients cost and MySQL, of which no recording is
+    /// at hand, made quicker: all to 0.2107 of what they took then. Seed 004's experiments say what that was.
     fn usual(self) -> Usual {
         match self {
             DbName::Pgsql => Usual {
