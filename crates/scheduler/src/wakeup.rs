@@ -25,6 +25,8 @@ pub struct WakeFlags {
     pub sync: bool,
     /// The wakeup happens in an interrupt, a soft one included, and not in the running task's own right.
     pub interrupt: bool,
+    /// The waker is about to exit (PF_EXITING).
+    pub exiting: bool,
 }
 
 /// Wakes `p` if it sleeps. Returns whether it did; a task that is not asleep is left alone.

@@ -204,7 +204,7 @@ impl Sim {
         match work {
             SoftWork::Timer(task) => {
                 self.hw().charge_work(self.hw().spec.costs.timer_expiry);
-                Rest::Wake { task, flags: WakeFlags { sync: false, interrupt: true } }
+                Rest::Wake { task, flags: WakeFlags { sync: false, interrupt: true, exiting: false } }
             }
             SoftWork::Message(message) => call.slowly(Slow::Message(message)),
             SoftWork::Balance(balancing) => call.slowly(Slow::Balance(balancing)),

@@ -19,7 +19,7 @@ use scheduler::{CpuId, Nanos, TaskId, ThisCpu, rt};
 use schema::LogEvent;
 
 /// A wakeup by a timer.
-pub(super) const FROM_INTERRUPT: WakeFlags = WakeFlags { sync: false, interrupt: true };
+pub(super) const FROM_INTERRUPT: WakeFlags = WakeFlags { sync: false, interrupt: true, exiting: false };
 
 impl Sim {
     /// Serves what is pending, and what becomes pending meanwhile.

@@ -114,7 +114,7 @@ impl Channel {
     }
 
     fn flags(&self) -> WakeFlags {
-        WakeFlags { sync: self.spec.sync, interrupt: self.spec.softirq }
+        WakeFlags { sync: self.spec.sync, interrupt: self.spec.softirq, exiting: false }
     }
 
     fn waits_for_room(&mut self, call: Caller<'_>, id: ChannelId) -> Rest {
@@ -253,7 +253,7 @@ impl Channels {
         match self.with(id, |channel| channel.put(Writer::Comes)) {
             Put::Full => self.outside_lost.set(self.outside_lost.get() + 1),
             Put::Stored { wake: Some(reader) } => {
-                try_to_wake_up(me, reader, WakeFlags { sync: false, interrupt: true }).await;
+                try_to_wake_up(me, reader, WakeFlags { sync: false, interrupt: true, exiting: false }).await;
             }
             Put::Stored { wake: None } => {}
         }

@@ -245,7 +245,8 @@ impl Processes {
                 std::mem::take(&mut t.family.waiting)
             });
             if waiting {
-                try_to_wake_up(me, parent.task, WakeFlags { sync: true, interrupt: false }).await;
+                let flags = WakeFlags { sync: true, interrupt: false, exiting: true };
+                try_to_wake_up(me, parent.task, flags).await;
             }
         }
         self.live.set(self.live.get() - 1);

@@ -42,7 +42,7 @@ pub(super) fn affine_target<P: Platform>(
     let Some(domain) = common.filter(|_| prev != me.id) else { return target(prev) };
     look_at(me, me.id);
     look_at(me, prev);
-    let reason = wake_affine(me, domain, p, prev, flags.sync);
+    let reason = wake_affine(me, domain, p, prev, leaves(me, flags));
     me.decide(p, reason);
     bump(&me.task(p).stats.woken.affine_attempts);
     let stays = matches!(reason, Reason::WaPrevIdle | Reason::WaNo);
@@ -52,6 +52,13 @@ pub(super) fn affine_target<P: Platform>(
         bump(&domain.balance.other_counts.move_affine);
     }
     target(if stays { prev } else { me.id })
+}
+
+/// Whether the waker makes room for who is woken. One that exits has work to do until then, and the kernels
+/// that look at idle CPUs do not take its word (2.4).
+fn leaves<P: Platform>(me: ThisCpu<'_, P>, flags: WakeFlags) -> bool {
+    let by_load_only = me.k.config.rules.wake_placement.get() == WakePlacement::LoadOnly;
+    flags.sync && (by_load_only || !flags.exiting)
 }
 
 /// Up to 5.11 the last CPU counts as idle only where the waker's shares its cache.

@@ -16,7 +16,7 @@ fn woken(profile: &str, hogs: [usize; 4], waker: u16, sync: bool) -> [u32; 8] {
             lab.spawn_allowed(Policy::Normal, cpu as u16, CpuMask::single(CpuId(cpu as u16)));
         }
     }
-    let flags = WakeFlags { sync, interrupt: false };
+    let flags = WakeFlags { sync, interrupt: false, exiting: false };
     lab.run(try_to_wake_up(lab.cpu(waker), sleeper, flags));
     let stats = &lab.k.task(sleeper).stats;
     assert_eq!(stats.nr_wakeups.get(), 1);

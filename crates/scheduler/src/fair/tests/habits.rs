@@ -102,7 +102,7 @@ fn waker() -> (Lab, [TaskId; 3]) {
 }
 
 fn wake(lab: &Lab, p: TaskId, interrupt: bool) {
-    assert!(lab.run(try_to_wake_up(lab.cpu(0), p, WakeFlags { sync: false, interrupt })));
+    assert!(lab.run(try_to_wake_up(lab.cpu(0), p, WakeFlags { sync: false, interrupt, exiting: false })));
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn verdict(all: &[&str], sync: bool, close: bool) -> Reason {
     lab.set_vr(wakee, 500.0);
     lab.set_vr(runner, 500.0);
     lab.forget();
-    lab.run(try_to_wake_up(lab.cpu(0), wakee, WakeFlags { sync, interrupt: false }));
+    lab.run(try_to_wake_up(lab.cpu(0), wakee, WakeFlags { sync, interrupt: false, exiting: false }));
     let rq = lab.run(lab.cpu(0).lock(CpuId(0)));
     assert_eq!(
         rq.need_resched(),
@@ -258,7 +258,11 @@ fn preemption_by_habit_remembers_the_interrupted_task_from_2_6_33_on() {
         let wakee = lab.crowd(0, &[0, 0])[0];
         lab.block(0);
         lab.set_vr(wakee, 900.0);
-        lab.run(try_to_wake_up(lab.cpu(0), wakee, WakeFlags { sync: true, interrupt: false }));
+        lab.run(try_to_wake_up(
+            lab.cpu(0),
+            wakee,
+            WakeFlags { sync: true, interrupt: false, exiting: false },
+        ));
         let rq = lab.run(lab.cpu(0).lock(CpuId(0)));
         rq.fair.buddies.last == Some(crate::fair::EntityId::of(rq.curr))
     };
@@ -276,7 +280,7 @@ fn sync_less_and_sync_more_correct_the_hint() {
         for p in [waker, wakee] {
             lab.k.task(p).se.averages.overlap.set(us(overlap));
         }
-        lab.run(try_to_wake_up(lab.cpu(0), wakee, WakeFlags { sync, interrupt: false }));
+        lab.run(try_to_wake_up(lab.cpu(0), wakee, WakeFlags { sync, interrupt: false, exiting: false }));
         lab.cpu_of(wakee) == 0
     };
     assert!(drawn(&[], true, 600) && !drawn(&[], false, 400));

@@ -92,7 +92,7 @@ fn path<'a>(lab: &'a Lab, dice: &mut Dice, tasks: &[TaskId], cpu: u16) -> RacePa
     let runs = !lab.idle(cpu) && !lab.k.rq(CpuId(cpu)).published.is_asked();
     match dice.below(20) {
         0..=4 if alive => {
-            let flags = WakeFlags { sync: dice.below(2) == 0, interrupt: dice.below(4) == 0 };
+            let flags = WakeFlags { sync: dice.below(2) == 0, interrupt: dice.below(4) == 0, exiting: false };
             Box::pin(async move { _ = try_to_wake_up(me, p, flags).await })
         }
         5..=7 if runs => {

@@ -33,7 +33,7 @@ impl Wake<'_> {
             }
         }
         lab.k.platform.events.borrow_mut().clear();
-        let flags = WakeFlags { sync: self.sync, interrupt: false };
+        let flags = WakeFlags { sync: self.sync, interrupt: false, exiting: false };
         lab.run(try_to_wake_up(lab.cpu(self.waker), sleeper, flags));
         (lab.cpu_of(sleeper), lab.first_decision())
     }
@@ -76,7 +76,12 @@ fn rt_tasks_weigh_in_the_affine_test() {
         for cpu in [&[0, 0][..rt[0] as usize], &[2, 2][..rt[1] as usize]].concat() {
             lab.spawn_allowed(fifo(50), cpu, cpus(&[cpu]));
         }
-        super::super::select_task_rq_wake(lab.cpu(0), sleeper, WakeFlags { sync, interrupt: false }).0
+        super::super::select_task_rq_wake(
+            lab.cpu(0),
+            sleeper,
+            WakeFlags { sync, interrupt: false, exiting: false },
+        )
+        .0
     };
     let (heavy, weightless) = ("rt_load_weight=twice_max", "rt_load_weight=zero");
     assert_eq!(

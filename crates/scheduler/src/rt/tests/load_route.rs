@@ -35,7 +35,7 @@ fn tick(lab: &Lab) {
 
 /// Where CPU `waker` would wake `p`.
 fn woken_on(lab: &Lab, waker: u16, p: TaskId, sync: bool) -> u16 {
-    super::super::select_task_rq(lab.cpu(waker), p, WakeFlags { sync, interrupt: false }).0
+    super::super::select_task_rq(lab.cpu(waker), p, WakeFlags { sync, interrupt: false, exiting: false }).0
 }
 
 /// Seed 002: RT tasks are sent behind higher ones, and the push after the wakeup has to repair it.

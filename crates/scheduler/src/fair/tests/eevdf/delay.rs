@@ -202,7 +202,7 @@ fn who_sleeps_in_a_queue_is_not_counted() {
         lab.stand(tasks[1], 10.0, 10.7);
         lab.block(0);
         assert!(lab.delayed(tasks[0]) && lab.running(0) == tasks[1]);
-        let sync = WakeFlags { sync: true, interrupt: false };
+        let sync = WakeFlags { sync: true, interrupt: false, exiting: false };
         lab.run(crate::wakeup::try_to_wake_up(lab.cpu(0), woken, sync));
         lab.count(Reason::WaSync)
     };

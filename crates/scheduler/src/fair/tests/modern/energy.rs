@@ -47,7 +47,7 @@ fn wakes(lab: &Lab, prev: u16, util: u64, clamp: Option<u16>) -> (u16, Reason) {
     allow(lab, p, cpus(&[0, 1, 2, 3]));
     lab.run(sched_setattr_clamps(lab.cpu(0), p, ClampRequest { min: clamp, max: None }));
     lab.forget();
-    let flags = WakeFlags { sync: false, interrupt: true };
+    let flags = WakeFlags { sync: false, interrupt: true, exiting: false };
     let cpu = crate::fair::select_task_rq_wake(lab.cpu(0), p, flags).0;
     (cpu, lab.first_decision())
 }

@@ -45,7 +45,7 @@ impl State {
         lab.hogs_of_load(&(0..self.cpus).filter(|c| !self.is_idle(*c)).collect::<Vec<_>>(), 1024);
         lab.allow_scans(searched);
         // On an idle CPU it is an interrupt that wakes.
-        let flags = WakeFlags { sync, interrupt: self.is_idle(self.t) };
+        let flags = WakeFlags { sync, interrupt: self.is_idle(self.t), exiting: false };
         crate::fair::select_task_rq_wake(lab.cpu(self.t), woken, flags).0
     }
 }

@@ -51,7 +51,7 @@ fn wakes(topology: &Topology, prev: u16, util: u64, busy: &[u16], rule: &str) ->
     lab.allow_scans(8);
     lab.hogs_of_load(busy, 1024);
     lab.forget();
-    let flags = WakeFlags { sync: false, interrupt: true };
+    let flags = WakeFlags { sync: false, interrupt: true, exiting: false };
     let cpu = crate::fair::select_task_rq_wake(lab.cpu(0), p, flags).0;
     (cpu, *lab.decisions().last().expect("a reason"))
 }

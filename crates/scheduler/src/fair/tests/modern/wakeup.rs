@@ -61,8 +61,11 @@ impl Wake {
     }
 
     pub fn wakes(&self, sync: bool, interrupt: bool) -> (u16, Vec<Reason>) {
+        self.wakes_with(WakeFlags { sync, interrupt, exiting: false })
+    }
+
+    fn wakes_with(&self, flags: WakeFlags) -> (u16, Vec<Reason>) {
         self.lab.forget();
-        let flags = WakeFlags { sync, interrupt };
         let cpu = crate::fair::select_task_rq_wake(self.lab.cpu(self.t), self.woken, flags).0;
         (cpu, self.lab.decisions())
     }
@@ -122,6 +125,23 @@ fn e17_e18_a_waker_that_is_about_to_sleep() {
     assert_eq!(Wake::new(2, 12, &[]).busy(&[2]).first(false), (12, Reason::WaPrevIdle));
     let no_idle = Wake::new(2, 12, &["NO_WA_IDLE"]).busy(&[2]);
     assert_ne!(no_idle.first(true).1, Reason::WaSync, "only with WA_IDLE");
+}
+
+/// 2.4: a waker that exits makes no room, whatever its wakeup says.
+#[test]
+fn a_waker_that_exits_does_not_draw_anybody() {
+    let sync = WakeFlags { sync: true, interrupt: false, exiting: false };
+    let exits = WakeFlags { exiting: true, ..sync };
+    let first = |wake: Wake, flags| wake.wakes_with(flags).1[0];
+    let alone = || Wake::new(2, 12, &[]).busy(&[2]);
+    assert_eq!([first(alone(), sync), first(alone(), exits)], [Reason::WaSync, Reason::WaPrevIdle]);
+    // 5764 with the waker's 1024, 1024 more for the woken one, against 1.08 times 7174 less 1024.
+    let by_weight = |flags| first(by_load(5764, 7174, 1024, &["NO_WA_IDLE"]), flags);
+    assert_eq!([by_weight(sync), by_weight(exits)], [Reason::WaWeight, Reason::WaNo]);
+    // 8.5: not so up to 4.13.
+    let close = |flags| first(by_load(7000, 7174, 1024, &["wake_placement=load_only"]), flags);
+    assert_eq!([close(sync), close(exits)], [Reason::WaWeight; 2]);
+    assert_eq!(close(WakeFlags::default()), Reason::WaNo);
 }
 
 /// The affine test alone: nothing is idle.
