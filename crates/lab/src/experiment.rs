@@ -117,6 +117,16 @@ impl PartialEq for Simulation {
     }
 }
 
+impl Simulation {
+    /// All that decides it, as text that is another one for another simulation. `None`: a load was made by
+    /// other means than words, or comes from a pipe.
+    pub(crate) fn written(&self) -> Option<String> {
+        let Simulation { loads, machine, features, rules, tunables, during, groups } = self;
+        let loads: Vec<String> = loads.iter().map(LoadSpec::written).collect::<Option<_>>()?;
+        Some(format!("{loads:?} {machine:?} {features:?} {rules:?} {tunables:?} {during:?} {groups:?}"))
+    }
+}
+
 impl Experiment {
     /// A machine without a load, under the default kernel and seed 1.
     #[must_use]

@@ -104,8 +104,8 @@ pub use page::{
 pub use reading::Reading;
 pub use report;
 pub use reproduce::{
-    Finished, FinishedRun, FittedFigure, FittedMachine, Host, Length, PUBLISHED, PublishedExperiment,
-    PublishedFile, RunsSoFar, VariantSummary, claims,
+    Finished, FinishedRun, FittedFigure, FittedMachine, Host, KeptRuns, Length, PUBLISHED,
+    PublishedExperiment, PublishedFile, RunFigures, RunHash, RunsSoFar, VariantSummary, claims,
 };
 pub use scheduler::{self, CpuMask, Nanos};
 pub use schema::comparison::Comparison;

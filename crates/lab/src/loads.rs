@@ -246,6 +246,16 @@ impl LoadSpec {
         }
     }
 
+    /// What decides its run, the content of its file included, if that can be told.
+    pub(crate) fn written(&self) -> Option<String> {
+        let on = self.recorded().and_then(RecordedLoad::on);
+        match &self.words {
+            Words::CommandLine => Some(self.text.clone()),
+            Words::File(file @ ReadFile { content_hash: Some(_), .. }) => Some(format!("{file:?} {on:?}")),
+            Words::File(_) | Words::None => None,
+        }
+    }
+
     /// As it was given.
     #[must_use]
     pub fn text(&self) -> &str {

@@ -47,6 +47,32 @@ pub enum Error {
         /// As it was given.
         path: PathBuf,
     },
+    /// Two processes that keep runs in one file.
+    #[error("another process keeps its runs in {}; wait for it, or give another file", path.display())]
+    RunsBusy {
+        /// As it was given.
+        path: PathBuf,
+    },
+    /// Runs of a program that is not this one.
+    #[error(
+        "the runs in {} were made by another build of schedlab, which may simulate otherwise; remove it, or give another \
+         file",
+        path.display()
+    )]
+    RunsOfAnother {
+        /// As it was given.
+        path: PathBuf,
+    },
+    /// A file that has the name of one of runs.
+    #[error("{}, line {line}: no kept run: {problem}; remove it, or give another file", path.display())]
+    RunsDamaged {
+        /// As it was given.
+        path: PathBuf,
+        /// Which line, from 1.
+        line: usize,
+        /// What is wrong.
+        problem: String,
+    },
     /// A file that cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),

@@ -12,6 +12,7 @@ pub mod clocks;
 mod error;
 pub mod files;
 pub mod fitted_machine;
+pub mod kept_runs;
 pub mod outputs;
 pub mod recording;
 pub mod references;

@@ -15,7 +15,7 @@ mod ran;
 pub use builtin::{PUBLISHED, PublishedFile};
 pub use claims::claims;
 pub use fit::{FittedFigure, FittedMachine};
-pub use ran::RunsSoFar;
+pub use ran::{KeptRuns, RunFigures, RunHash, RunsSoFar};
 
 use crate::clock::Clock;
 use crate::error::Error;
@@ -25,7 +25,6 @@ use crate::sources::{self, Sources};
 use file::ExperimentFile;
 use parameters::Changes;
 use plan::{PlannedVariant, Point};
-use ran::Ran;
 use report::reproduce::{
     Described, ExperimentSpec, Figure, Figures, Judged, Observed, VariantRuns, figures, judge,
 };
@@ -255,19 +254,19 @@ impl PublishedExperiment {
         let runs: Vec<(&Point, u64)> =
             points.flat_map(|point| (1..=u64::from(seeds)).map(move |seed| (point, seed))).collect();
         let Host { cpu_clock, finished, so_far, .. } = host;
-        let results: Vec<Result<Ran, Error>> = parallel::map(&runs, |(point, seed)| {
+        let results: Vec<Result<RunFigures, Error>> = parallel::map(&runs, |(point, seed)| {
             let start = cpu_clock.map(|clock| clock());
             let experiment = Experiment { seed: *seed, ..point.experiment.clone() };
             let told = so_far.run(&point.configuration, &experiment)?;
             let took = || cpu_clock.zip(start).map(|(clock, start)| clock().saturating_sub(start));
             finished(FinishedRun {
                 variant: &point.variant,
-                simulated: told.ran.simulated,
+                simulated: Nanos(told.ran.simulated_ns),
                 cpu: told.now.then(took).flatten(),
             });
             Ok(told.ran)
         });
-        let results: Vec<Ran> = results.into_iter().collect::<Result<_, _>>()?;
+        let results: Vec<RunFigures> = results.into_iter().collect::<Result<_, _>>()?;
         let mut of_points = results.chunks(seeds as usize);
         let judged = planned.into_iter().map(|variants| self.judge(variants, &mut of_points, length));
         judged.collect()
@@ -277,7 +276,7 @@ impl PublishedExperiment {
     fn judge<'a>(
         &self,
         variants: Vec<PlannedVariant>,
-        of_points: &mut impl Iterator<Item = &'a [Ran]>,
+        of_points: &mut impl Iterator<Item = &'a [RunFigures]>,
         length: Length,
     ) -> Result<Judged, Error> {
         let observed: Vec<VariantRuns> =
@@ -304,16 +303,16 @@ fn run(configuration: &str, experiment: &Experiment) -> Result<RunResult, Error>
 /// The runs of one variant, off the front of all runs.
 fn variant_runs<'a>(
     variant: &PlannedVariant,
-    of_points: &mut impl Iterator<Item = &'a [Ran]>,
+    of_points: &mut impl Iterator<Item = &'a [RunFigures]>,
 ) -> VariantRuns {
-    let points: Vec<(&Point, &[Ran])> = variant.points.iter().zip(of_points).collect();
+    let points: Vec<(&Point, &[RunFigures])> = variant.points.iter().zip(of_points).collect();
     let all = || points.iter().flat_map(|(_, runs)| runs.iter());
     VariantRuns {
         described: Described {
             loads: variant.loads.clone(),
             settings: variant.settings.clone(),
             points: variant.points.iter().filter_map(Point::text).collect(),
-            simulated_ns: all().next().map_or(0, |run| run.simulated.0),
+            simulated_ns: all().next().map_or(0, |run| run.simulated_ns),
             events: all().map(|run| run.events).sum(),
         },
         observed: points

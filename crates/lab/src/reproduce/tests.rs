@@ -2,6 +2,7 @@ use super::*;
 use crate::Files;
 use machine::MachineSpec;
 use parameters::NewFigure;
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 const SMALL: &str = r#"
@@ -103,6 +104,45 @@ fn a_simulation_that_comes_again_is_not_run_again() {
     assert_eq!(made(&longer, &so_far), (8, 8), "longer runs");
     let one_more = small(|text| text.replace("seeds = 2", "seeds = 3")).expect("a file");
     assert_eq!(made(&one_more, &so_far), (4, 12), "one more seed");
+}
+
+/// Runs that outlive a reproduction.
+#[derive(Clone, Debug, Default)]
+struct Kept(std::sync::Arc<Mutex<BTreeMap<RunHash, RunFigures>>>);
+
+impl KeptRuns for Kept {
+    fn find(&self, run: RunHash) -> Option<RunFigures> {
+        self.0.lock().expect("no panic").get(&run).cloned()
+    }
+
+    fn keep(&self, run: RunHash, told: &RunFigures) -> Result<(), Error> {
+        self.0.lock().expect("no panic").insert(run, told.clone());
+        Ok(())
+    }
+}
+
+#[test]
+fn what_was_kept_need_not_run_again() {
+    let experiment = small(str::to_owned).expect("a file");
+    let kept = Kept::default();
+    let later = || RunsSoFar::kept_in(Box::new(kept.clone()));
+    let reproduce = |so_far: &RunsSoFar| {
+        let told = experiment.run(Length::Full, host(&Files::new(), so_far)).expect("it runs");
+        serde_json::to_string(&told).expect("JSON")
+    };
+    let first = reproduce(&later());
+    assert_eq!(kept.0.lock().expect("no panic").len(), 8);
+    assert_eq!(made(&experiment, &later()), (0, 8));
+    assert_eq!(reproduce(&later()), first, "with the same result");
+    // Killed after five.
+    while kept.0.lock().expect("no panic").len() > 5 {
+        kept.0.lock().expect("no panic").pop_last();
+    }
+    assert_eq!(made(&experiment, &later()), (3, 8));
+    let longer = small(|text| text.replace("\"40ms\"", "\"60ms\"")).expect("a file");
+    assert_eq!(made(&longer, &later()), (8, 8), "those are other ones");
+    let other_machine = small(|text| text.replace("cpus=1", "cpus=2")).expect("a file");
+    assert_eq!(made(&other_machine, &later()), (8, 8), "and those");
 }
 
 #[test]

@@ -13,15 +13,36 @@ use super::{ExperimentSpec, Fold, Place, Published, RequirementSpec, RowSpec, Sw
 use crate::compare::measure;
 use crate::stats::{ExtremeValue, bca_mean_interval, largest_interval, nine_digits};
 use schema::RunResult;
+use serde::{Deserialize, Serialize};
 
 /// The figures of one run, by the key of their metric.
 pub type Figures = BTreeMap<String, Figure>;
 
 /// A figure with its unit.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Written", into = "Written")]
 pub struct Figure {
     value: f64,
     unit: Unit,
+}
+
+/// As it is kept: that of a run is a whole number, and comes back as it was.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    value: u64,
+    unit: Unit,
+}
+
+impl From<Written> for Figure {
+    fn from(Written { value, unit }: Written) -> Figure {
+        Figure::new(value, unit)
+    }
+}
+
+impl From<Figure> for Written {
+    fn from(Figure { value, unit }: Figure) -> Written {
+        Written { value: value as u64, unit }
+    }
 }
 
 impl Figure {

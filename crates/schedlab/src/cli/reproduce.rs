@@ -12,6 +12,7 @@ use report::page::{Content, Page};
 use report::text::{WIDTH, in_columns};
 use schedlab::files::Disk;
 use schedlab::fitted_machine::rewritten;
+use schedlab::kept_runs::RunsFile;
 use schedlab::outputs::check_folder;
 use schedlab::{Error, clocks};
 use schema::ReproduceSchema;
@@ -46,6 +47,10 @@ pub struct Args {
     /// outdated.
     #[arg(long, value_name = "FOLDER")]
     save: Option<PathBuf>,
+    /// Keep each run in this file as it ends, and take what the file has: a reproduction that was killed goes
+    /// on where it was.
+    #[arg(long, value_name = "FILE")]
+    resume: Option<PathBuf>,
     /// Draw what a sweep varies, a picture for each figure, into this folder: NAME.FIGURE.svg.
     #[arg(long, value_name = "FOLDER")]
     plot: Option<PathBuf>,
@@ -86,7 +91,10 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
         experiment.runs(args.length(), args.sensitivity) + quick
     };
     let progress = Progress::new(experiments.iter().map(runs).sum(), voice);
-    let so_far = RunsSoFar::default();
+    let so_far = match &args.resume {
+        Some(file) => RunsSoFar::kept_in(Box::new(kept_runs(file)?)),
+        None => RunsSoFar::default(),
+    };
     let done: Result<Vec<ReproducedExperiment>, Failure> =
         experiments.iter().map(|experiment| args.run(experiment, &progress, &so_far)).collect();
     progress.finish();
@@ -106,6 +114,14 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
     }
     let failed: Vec<String> = reproduction.experiments.iter().flat_map(|e| e.failures()).collect();
     if failed.is_empty() { Ok(()) } else { Err(Failure::Disagreement(failed)) }
+}
+
+fn kept_runs(file: &Path) -> Result<RunsFile, Error> {
+    let kept = RunsFile::open(file)?;
+    if kept.runs() > 0 {
+        say(&format!("{}: {} runs are there already\n", file.display(), kept.runs()));
+    }
+    Ok(kept)
 }
 
 impl Args {
