@@ -466,11 +466,12 @@ pub(super) const LIMITS: &[Limit] = &[
         effect: Effect::Small,
         missing: "Details of 4.4, 4.19 and 5.4: the load of queued tasks is what each had when it was last looked \
                   at, and no average of its own. The ways in which 4.14 to 4.16, run as 4.19, compare the waker's CPU \
-                  and the last one; the load tracking of 3.8 to 4.2, of which 4.2 is run as 4.4.",
+                  and the last one, and whether those up to 4.20 count on a waker that exits to make room; the load \
+                  tracking of 3.8 to 4.2, of which 4.2 is run as 4.4.",
         changes: "How soon balancing sees new load; schedlab explain 4.14 and 4.2 say what else differs. Not \
                   measured.",
         profiles: &["5.4", "4.19", "4.4"],
-        source: "fair-placement 8.5, U7, U8",
+        source: "fair-placement 2.4, 8.5, U7, U8",
     },
     Limit {
         name: "interrupt_time",

@@ -36,6 +36,9 @@ pub(super) struct ForwardFile {
     /// On top of those of the reference.
     #[serde(default)]
     pub settings: String,
+    /// Settings in place of these, with which each seed runs once more: the figures are then by how many per
+    /// cent they are higher than there.
+    pub against: Option<String>,
     #[serde(rename = "for")]
     pub duration: Option<String>,
     #[serde(default = "five")]
@@ -115,12 +118,23 @@ impl ReferenceFile {
 }
 
 impl ForwardFile {
+    /// How many simulations there are.
+    pub fn runs(&self) -> u64 {
+        u64::from(self.seeds) * if self.against.is_some() { 2 } else { 1 }
+    }
+
     fn check(&self) -> Result<(), String> {
         if self.seeds == 0 {
             return Err("`seeds` must be at least 1".to_owned());
         }
         if self.figure.is_empty() {
             return Err("it has no [[forward.figure]], and nothing would be measured".to_owned());
+        }
+        if self.against.as_ref() == Some(&self.settings) {
+            return Err("`against` has the same settings".to_owned());
+        }
+        if self.against.is_some() && !self.distribution.is_empty() {
+            return Err("there is no distribution of a change".to_owned());
         }
         self.each_seed.check(self.seeds, &self.loads)?;
         self.figure.iter().try_for_each(FigureFile::check)?;

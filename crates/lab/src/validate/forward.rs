@@ -22,6 +22,18 @@ struct Told {
     distributions: Vec<Durations>,
 }
 
+impl Told {
+    /// Each figure as by how many per cent it is higher than in the other run; as it is, where that has 0.
+    fn change(self, other: &Told) -> Told {
+        let percent = |(figure, of): (&f64, &f64)| match of {
+            0.0 => *figure,
+            _ => 100.0 * (figure / of - 1.0),
+        };
+        let figures = self.figures.iter().zip(&other.figures).map(percent).collect();
+        Told { events: self.events + other.events, figures, ..self }
+    }
+}
+
 /// All seeds of a forward run, judged.
 pub(super) fn run(
     reference: &Reference,
@@ -31,9 +43,12 @@ pub(super) fn run(
     let Reference { file, folder, path, .. } = reference;
     let seeds: Vec<u64> = (1..=u64::from(forward.seeds)).collect();
     let told: Vec<Result<Told, Error>> = parallel::map(&seeds, |seed| {
-        let told = one(reference, forward, *seed, host);
+        let told = one(reference, forward, &forward.settings, *seed, host);
         (host.finished)();
-        told
+        let Some(against) = &forward.against else { return told };
+        let other = one(reference, forward, against, *seed, host);
+        (host.finished)();
+        Ok(told?.change(&other?))
     });
     let told: Vec<Told> = told.into_iter().collect::<Result<_, _>>()?;
     let figure = |(index, figure): (usize, &super::figure::FigureFile)| {
@@ -55,7 +70,7 @@ pub(super) fn run(
         class: class.clone(),
         cpus: *cpus,
         loads: forward.loads.clone(),
-        settings: format!("{settings} {}", forward.settings).trim().to_owned(),
+        settings: told_settings(settings, forward),
         seeds,
         events: told.iter().map(|told| told.events).sum(),
         figures: figures.collect::<Result<_, Error>>().map_err(|error| within(path, &forward.name, error))?,
@@ -63,14 +78,21 @@ pub(super) fn run(
     })
 }
 
-fn one(reference: &Reference, forward: &ForwardFile, seed: u64, host: Host<'_>) -> Result<Told, Error> {
+fn one(
+    reference: &Reference,
+    forward: &ForwardFile,
+    settings: &str,
+    seed: u64,
+    host: Host<'_>,
+) -> Result<Told, Error> {
     let Reference { file, path, .. } = reference;
     let of_forward = |error: Error| within(path, &forward.name, error);
     let loads: Vec<String> = forward.loads.iter().map(|load| reference.load(load, forward, seed)).collect();
     let duration = forward.duration.as_ref().map(|text| units::positive_duration(text, Nanos::from_secs(1)));
     let duration =
         duration.transpose().map_err(|problem| Fault { path, problem: format!("`for`: {problem}") })?;
-    let settings = [file.settings.as_str(), forward.settings.as_str()];
+    let settings = [file.settings.as_str(), settings].map(|words| reference.settings(words));
+    let settings = settings.each_ref().map(String::as_str);
     let plain =
         experiment(&loads, &settings, duration.map(|duration| duration.0), host.files).map_err(of_forward)?;
     let needs = |what: fn(&Measure) -> bool| forward.figure.iter().any(|figure| what(&figure.measure));
@@ -95,6 +117,14 @@ fn one(reference: &Reference, forward: &ForwardFile, seed: u64, host: Host<'_>) 
         figures: figures.collect::<Result<_, _>>()?,
         distributions: distributions.collect::<Result<_, _>>()?,
     })
+}
+
+/// Of both runs, where two are compared.
+fn told_settings(settings: &str, forward: &ForwardFile) -> String {
+    let against =
+        |words: &String| format!(" against {}", if words.is_empty() { "that without" } else { words });
+    let against = forward.against.as_ref().map(against).unwrap_or_default();
+    format!("{settings} {}{against}", forward.settings).trim().to_owned()
 }
 
 /// An error with the place of what it is about, if it does not say it itself.

@@ -104,8 +104,17 @@ impl Reference {
         if self.listing.contains(&path) { path } else { load }
     }
 
+    /// Settings, in which the machine may be a file beside the reference.
+    pub(super) fn settings(&self, words: &str) -> String {
+        let word = |word: &str| match word.strip_prefix("machine=").map(|name| self.beside(name)) {
+            Some(path) if self.listing.contains(&path) => format!("machine={path}"),
+            _ => word.to_owned(),
+        };
+        words.split_whitespace().map(word).collect::<Vec<_>>().join(" ")
+    }
+
     pub(super) fn runs(&self) -> u64 {
-        let forward: u64 = self.file.forward.iter().map(|forward| u64::from(forward.seeds)).sum();
+        let forward: u64 = self.file.forward.iter().map(ForwardFile::runs).sum();
         let replays = self.file.replay.iter().map(|replay| 1 + replay.transfer.len() as u64);
         forward + replays.sum::<u64>()
     }

@@ -136,6 +136,7 @@ shipped! {
     "native-6.18/wl-idle/result.json"
     "native-6.18/wl-up-idle/reference.toml"
     "native-6.18/wl-up-idle/result.json"
+    "placement-6.1/guest.toml"
     "placement-6.1/reference.toml"
     "placement-6.1/roam.json"
     "placement-6.1/rtover.json"

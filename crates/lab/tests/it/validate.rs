@@ -195,6 +195,47 @@ fn a_reference_of_ones_own_needs_no_code() {
     assert_eq!(validation.failures(), [""; 0]);
 }
 
+/// Two hogs get twice the time of one CPU on two, whatever the machine; that here is one of the folder's own.
+const AGAINST: &str = r#"
+about = "Two hogs."
+class = "mine"
+cpus = 2
+settings = "6.1.y machine=mine.toml"
+
+[[forward]]
+name = "on two CPUs"
+loads = ["hog -n 2"]
+settings = "cpus=2"
+against = "cpus=1"
+for = "100ms"
+seeds = 1
+
+[[forward.figure]]
+what = "CPU time"
+unit = "%"
+measure = { tasks = { of = "hog", figure = "cpu_ms", take = "sum" } }
+at_least = 99
+at_most = 101
+"#;
+
+#[test]
+fn a_run_may_be_set_against_other_settings_on_a_machine_of_its_own() {
+    let mut files = own("");
+    let ideal = lab::machine_text("ideal", &files).expect("a machine of the program");
+    files.insert("here/hog/mine.toml".to_owned(), ideal.replace("\"ideal\"", "\"mine\"").into_bytes());
+    files.insert("here/hog/reference.toml".to_owned(), AGAINST.as_bytes().to_vec());
+    files.remove("here/bounds.toml");
+    let references = of_own(&files).expect("it is readable");
+    assert_eq!(references.runs(), 2, "both of one seed");
+    let told = run(&references, &files).references.remove(0).runs.remove(0);
+    assert_eq!(told.figures[0].within, Some(true), "{:?}", told.figures);
+    assert_eq!(told.settings, "6.1.y machine=mine.toml cpus=2 against cpus=1");
+    let same = AGAINST.replace("against = \"cpus=1\"", "against = \"cpus=2\"");
+    files.insert("here/hog/reference.toml".to_owned(), same.into_bytes());
+    let error = of_own(&files).expect_err("nothing to compare").to_string();
+    assert!(error.contains("`against` has the same settings"), "{error}");
+}
+
 /// The reasons why our recordings miss the program's bounds are none for those of others.
 #[test]
 fn others_folders_have_the_programs_bounds_without_its_reasons() {

@@ -41,6 +41,10 @@ enum Take {
     PercentOfIdleEntries,
     /// Tasks pushed by active balancing, whoever asked for it.
     ActivePushed,
+    /// Tasks moved, by all passes.
+    Gained,
+    /// Of wakeups that leave the waker's CPU or move the task there, how many per cent move it there.
+    PulledPercent,
 }
 
 /// The sums over all CPUs and domains.
@@ -52,6 +56,8 @@ struct Sums {
     gained: f64,
     pushed: f64,
     idle_entries: f64,
+    woken_elsewhere: f64,
+    moved_to_waker: f64,
 }
 
 impl Passes {
@@ -70,6 +76,10 @@ impl Passes {
             Take::GainedByEach => sums.gained / moved.max(1.0),
             Take::PercentOfIdleEntries => 100.0 * sums.passes / sums.idle_entries.max(1.0),
             Take::ActivePushed => sums.pushed,
+            Take::Gained => sums.gained,
+            Take::PulledPercent => {
+                100.0 * sums.moved_to_waker / (sums.moved_to_waker + sums.woken_elsewhere).max(1.0)
+            }
         })
     }
 
@@ -95,7 +105,11 @@ impl Passes {
                 sums.balanced += number(first + 1)?;
                 sums.failed += number(first + 2)?;
                 sums.gained += number(first + fields - 4)?;
-                sums.pushed += number(before + 3 * fields + 2)?;
+                let behind = before + 3 * fields;
+                sums.pushed += number(behind + 2)?;
+                // Behind the three of active balancing and those of exec and fork, which are always 0.
+                sums.woken_elsewhere += number(behind + 9)?;
+                sums.moved_to_waker += number(behind + 10)?;
             }
         }
         Some(sums)
@@ -111,13 +125,14 @@ mod tests {
     fn each_version_has_its_order() {
         let of = |of, text: &str| Passes { of, take: Take::PerCpuSecond }.sums(text).expect("its form");
         let old = "version 15\ntimestamp 1\ncpu0 0 0 9 7 0 0 0 0 0\n\
-                   domain0 3 10 1 2 3 4 5 6 7 20 11 12 13 14 15 16 17 30 21 22 23 24 25 26 27 1 2 3 0";
+                   domain0 3 10 1 2 3 4 5 6 7 20 11 12 13 14 15 16 17 30 21 22 23 24 25 26 27 1 2 3 0 0 0 0 0 0 40 60 0";
         let busy = of(Kind::Busy, old);
         assert_eq!((busy.passes, busy.balanced, busy.failed, busy.gained), (20.0, 11.0, 12.0, 14.0));
         assert_eq!((busy.idle_entries, busy.pushed), (7.0, 3.0));
+        assert_eq!((busy.woken_elsewhere, busy.moved_to_waker), (40.0, 60.0));
         assert_eq!(of(Kind::Idle, old).passes, 10.0);
         let new = "version 17\ntimestamp 1\n\
-                   domain0 MC 3 10 1 2 3 3 3 3 4 5 6 7 20 1 2 3 3 3 3 4 5 6 7 30 1 2 3 3 3 3 9 5 6 7 1 2 3 0";
+                   domain0 MC 3 10 1 2 3 3 3 3 4 5 6 7 20 1 2 3 3 3 3 4 5 6 7 30 1 2 3 3 3 3 9 5 6 7 1 2 3 0 0 0 0 0 0 40 60 0";
         assert_eq!((of(Kind::Busy, new).passes, of(Kind::Idle, new).passes), (10.0, 20.0));
         assert_eq!((of(Kind::NewlyIdle, new).gained, of(Kind::NewlyIdle, new).pushed), (9.0, 3.0));
         assert!(Passes { of: Kind::Busy, take: Take::ActivePushed }.sums("nothing").is_none());

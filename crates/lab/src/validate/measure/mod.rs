@@ -6,6 +6,7 @@ mod moves;
 pub(super) mod pointer;
 mod stints;
 mod tasks;
+mod wakeups;
 
 use super::distribution::Place;
 use crate::error::Error;
@@ -33,6 +34,8 @@ pub(super) enum Measure {
     Stints(stints::Stints),
     /// How long new tasks wait before they first run.
     FirstRuns(first_runs::FirstRuns),
+    /// Where tasks are woken while all CPUs are busy.
+    Wakeups(wakeups::Wakeups),
 }
 
 /// How many per cent of some decisions are these.
@@ -75,7 +78,8 @@ impl<'a> Measured<'a> {
 impl Measure {
     /// Whether it needs every event of the run.
     pub fn needs_log(&self) -> bool {
-        matches!(self, Measure::Moves(_) | Measure::Stints(_) | Measure::FirstRuns(_))
+        use Measure::{FirstRuns, Moves, Stints, Wakeups};
+        matches!(self, Moves(_) | Stints(_) | FirstRuns(_) | Wakeups(_))
     }
 
     /// Whether it needs the dump of /proc/schedstat at the end of the run.
@@ -93,6 +97,7 @@ impl Measure {
             Measure::Moves(moves) => run.log().map(|log| moves.of(log)),
             Measure::Stints(stints) => run.log().map(|log| stints.of(log)),
             Measure::FirstRuns(first) => run.log().map(|log| first.of(log)),
+            Measure::Wakeups(wakeups) => run.log().map(|log| wakeups.of(log)),
         };
         found.map_err(|problem| Error::ReferenceFault {
             path: path.to_owned(),

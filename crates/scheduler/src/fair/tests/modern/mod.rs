@@ -10,6 +10,7 @@ mod older;
 mod oldest;
 mod packing;
 mod recorded;
+mod recorded_states;
 mod unequal;
 mod wakeup;
 

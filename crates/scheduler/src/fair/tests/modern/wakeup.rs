@@ -64,6 +64,10 @@ impl Wake {
         self.wakes_with(WakeFlags { sync, interrupt, exiting: false })
     }
 
+    pub fn goes_to(&self, flags: WakeFlags) -> u16 {
+        self.wakes_with(flags).0
+    }
+
     fn wakes_with(&self, flags: WakeFlags) -> (u16, Vec<Reason>) {
         self.lab.forget();
         let cpu = crate::fair::select_task_rq_wake(self.lab.cpu(self.t), self.woken, flags).0;
