@@ -265,6 +265,16 @@ class FrequencyResult(Record):
     each once."""
 
 
+class GroupClamps(Record):
+    """Clamps of the utilisation of a group's tasks."""
+
+    __slots__ = ()
+    max: int
+    """`cpu.uclamp.max`, 0 to 1024."""
+    min: int
+    """`cpu.uclamp.min`, 0 to 1024."""
+
+
 class GroupLimit(Record):
     """A limit of CPU time."""
 
@@ -319,8 +329,12 @@ class GroupResult(Record):
     """What a task group came to."""
 
     __slots__ = ()
-    _inner = {'max': 'GroupLimit', 'rt': 'RtGroupLimit', 'stat': 'GroupStat'}
-    _optional = frozenset(['max', 'rt', 'weight'])
+    _inner = {'clamps': 'GroupClamps', 'max': 'GroupLimit', 'rt': 'RtGroupLimit', 'stat': 'GroupStat'}
+    _optional = frozenset(['clamps', 'cpus', 'max', 'rt', 'weight'])
+    clamps: GroupClamps | None
+    """`cpu.uclamp.min` and `cpu.uclamp.max`; absent of a group that clamps nothing."""
+    cpus: str | None
+    """`cpuset.cpus`: `2-3`; absent of a group that may use those of the one above it."""
     max: GroupLimit | None
     """`cpu.max`; absent without a limit."""
     name: str
@@ -1045,6 +1059,43 @@ class ReplayFidelity(Record):
     """How far a replay may be trusted."""
 
 
+class DeadlineStat(Record):
+    """Jobs and budgets of a deadline task. A job lasts from a wakeup to the next sleep or sched_yield(); two of the
+    program's are one if the second is due before the first is done. Times in nanoseconds."""
+
+    __slots__ = ()
+    jobs: int
+    """Jobs that were done."""
+    longest_response_ns: int
+    """The longest job. Its lateness is what this is above the deadline."""
+    missed: int
+    """Jobs that took longer than the deadline that the task had asked for."""
+    replenishments: int
+    """Budgets that it was given when it had used up one, or had given it back."""
+    throttled_ns: int
+    """How long it waited for that, asleep or not."""
+    throttles: int
+    """Times at which it had used up its run time and had to wait for its next period."""
+
+
+class DeadlineResult(Record):
+    """What a deadline task asked for, and what became of it."""
+
+    __slots__ = ()
+    _inner = {'stat': 'DeadlineStat'}
+    _optional = frozenset(['reclaims'])
+    deadline_ns: int
+    """From the begin of a period to when it is to be done (`sched_deadline`), nanoseconds."""
+    period_ns: int
+    """The period (`sched_period`), nanoseconds."""
+    reclaims: bool | None
+    """Whether it also uses what others leave (SCHED_FLAG_RECLAIM)."""
+    runtime_ns: int
+    """Run time in each period (`sched_runtime`), nanoseconds."""
+    stat: DeadlineStat
+    """Its jobs and its budget."""
+
+
 class TimeUnder(Record):
     """CPU time of a task under one policy and priority."""
 
@@ -1063,10 +1114,12 @@ class TaskResult(Record):
     """Counters of one task, with the meaning that Linux gives them (rt-class 11.1, fair-class 11.1)."""
 
     __slots__ = ()
-    _inner = {'time_under': 'TimeUnder', 'wakeup_latency_ns': 'LatencySummary'}
-    _optional = frozenset(['exited_ns', 'of_command', 'time_under'])
+    _inner = {'deadline': 'DeadlineResult', 'time_under': 'TimeUnder', 'wakeup_latency_ns': 'LatencySummary'}
+    _optional = frozenset(['deadline', 'exited_ns', 'of_command', 'time_under'])
     comm: str
     """Command name."""
+    deadline: DeadlineResult | None
+    """What became of its jobs and budgets, if it was a deadline task, with what it asked for last."""
     exited_ns: int | None
     """When it exited, nanoseconds from the start of the run, of a replayed task from the start of the recording;
     absent if it lived at the end."""
@@ -2060,6 +2113,7 @@ KINDS["Stretch"] = Stretch
 KINDS["ExperimentText"] = ExperimentText
 KINDS["CpuFrequency"] = CpuFrequency
 KINDS["FrequencyResult"] = FrequencyResult
+KINDS["GroupClamps"] = GroupClamps
 KINDS["GroupLimit"] = GroupLimit
 KINDS["RtGroupLimit"] = RtGroupLimit
 KINDS["GroupStat"] = GroupStat
@@ -2088,6 +2142,8 @@ KINDS["ReplayTask"] = ReplayTask
 KINDS["Answer"] = Answer
 KINDS["ReplayVerdict"] = ReplayVerdict
 KINDS["ReplayFidelity"] = ReplayFidelity
+KINDS["DeadlineStat"] = DeadlineStat
+KINDS["DeadlineResult"] = DeadlineResult
 KINDS["TimeUnder"] = TimeUnder
 KINDS["TaskResult"] = TaskResult
 KINDS["Totals"] = Totals

@@ -11,7 +11,8 @@ use crate::machines::NamedMachine;
 use crate::reading::Reading;
 use crate::settings::Settings;
 use crate::sources::Sources;
-use schema::ExperimentText;
+use schema::{ExperimentText, GroupText};
+use suggest::suggest;
 
 /// What is to be compared.
 #[derive(Debug)]
@@ -75,6 +76,9 @@ fn arm(
         settings.loads.iter().map(open).collect::<Result<_, _>>()?
     };
     settings.tasks.check(&loads)?;
+    if !own.autogroup && !loads.iter().any(LoadSpec::may_have_groups) {
+        have_somebody(&settings.groups, &own, text)?;
+    }
     Ok(Arm {
         name: name.to_owned(),
         machine,
@@ -82,4 +86,56 @@ fn arm(
         groups: Groups::of_text(&own)?,
         loads: loads.into_iter().map(|load| load.with_tasks(&settings.tasks)).collect(),
     })
+}
+
+/// Makes sure that a configuration does not describe a group that is neither there without it nor gets tasks:
+/// it would change nothing, most likely because the name is misspelt. (One with CPUs of its own takes them
+/// from others.)
+fn have_somebody(said: &[GroupText], own: &ExperimentText, below: &ExperimentText) -> Result<(), Error> {
+    let is_in = |path: &str, group: &str| {
+        path.strip_prefix(group).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let is_there = |group: &GroupText| {
+        below.groups.iter().any(|other| is_in(&other.name, &group.name))
+            || own.members.iter().any(|member| is_in(&member.group, &group.name))
+            || group.settings.iter().any(|setting| setting.starts_with("cpuset."))
+    };
+    let Some(GroupText { name, .. }) = said.iter().find(|group| !is_there(group)) else { return Ok(()) };
+    let near = suggest(name, below.groups.iter().map(|group| group.name.clone()));
+    let advice = match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("say which are (in={name}=TASK)"),
+    };
+    Err(Error::Group { group: name.clone(), problem: format!("no task is in it; {advice}") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a variant with these words is told, beside a base with a group `web`.
+    fn told(words: &str) -> String {
+        let settings = Settings::parse(words).expect("words");
+        let below = Settings::parse("group=web=cpu.weight:300 in=web=hog").expect("words");
+        let below = below.over(&ExperimentText::default());
+        let own = settings.over(&below);
+        have_somebody(&settings.groups, &own, &below).err().map_or(String::new(), |error| error.to_string())
+    }
+
+    #[test]
+    fn a_group_of_nobody_is_refused() {
+        assert_eq!(told("group=wbe=cpu.max:400000"), "group wbe: no task is in it; did you mean `web`?");
+        assert_eq!(
+            told("group=database"),
+            "group database: no task is in it; say which are (in=database=TASK)"
+        );
+        for words in [
+            "group=web=cpu.max:400000",
+            "group=db in=db=postgres",
+            "group=a group=a/b in=a/b=postgres",
+            "group=rt=cpuset.cpus:1,cpuset.cpus.partition:isolated",
+        ] {
+            assert_eq!(told(words), "", "{words}");
+        }
+    }
 }

@@ -7,9 +7,10 @@ use machine::{
     TaskOutcome,
 };
 use scheduler::registry::RtThrottle;
-use scheduler::{CpuMask, GroupId, Nanos};
+use scheduler::{Clamps, CpuMask, GroupId, Nanos};
 use schema::{
-    ExperimentText, GroupLimit, GroupResult, GroupStat, GroupText, MemberText, PartitionResult, RtGroupLimit,
+    ExperimentText, GroupClamps, GroupLimit, GroupResult, GroupStat, GroupText, MemberText, PartitionResult,
+    RtGroupLimit,
 };
 use suggest::suggest;
 use workload::groups::{Group, Member, Members, group_at, weight_of_shares};
@@ -420,6 +421,9 @@ fn result(group: &GroupOutcome, of_all: Nanos) -> GroupResult {
             runtime_ns: rt.limit.runtime.map(|runtime| runtime.0),
             period_ns: rt.limit.period.0,
         }),
+        cpus: spec.cpus.as_ref().map(ToString::to_string),
+        clamps: (spec.clamps != Clamps::NONE)
+            .then_some(GroupClamps { min: spec.clamps.min, max: spec.clamps.max }),
         stat: GroupStat {
             usage_ns: group.usage.0,
             share_permille: permille(group.usage, of_all),

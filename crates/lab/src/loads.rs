@@ -320,6 +320,11 @@ impl LoadSpec {
         }
     }
 
+    /// Whether it says itself which groups there are: a recording, an rt-app file.
+    pub(crate) fn may_have_groups(&self) -> bool {
+        !matches!(self.kind, Kind::Other(_))
+    }
+
     fn load(&self) -> &dyn Load {
         match &self.kind {
             Kind::Other(load) => &**load,

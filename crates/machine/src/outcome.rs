@@ -7,7 +7,7 @@ use crate::objects::Objects;
 use crate::snapshot::{Snapshot, TaskSnapshot};
 use crate::told::TaskStart;
 use crate::window::WindowOutcome;
-use scheduler::dl::NotAdmitted;
+use scheduler::dl::{DlCounts, NotAdmitted};
 use scheduler::{CpuMask, GroupId, Nanos, Nice, Pid, Policy, Reason, TaskId};
 use schema::{CpuFrequency, CpuResult, Histogram, LogEvent, LogRecord, Totals};
 use std::fmt;
@@ -157,6 +157,8 @@ pub struct TaskOutcome {
     /// From wakeup to run; `None` if it was never woken. One that is under way when the run ends counts up to
     /// there, if it is longer than all others.
     pub wakeup_latency: Option<Box<Histogram>>,
+    /// What became of its budgets and jobs, if it ever was a deadline task.
+    pub deadline: Option<DlCounts>,
 }
 
 /// CPU time that a task used under one policy.

@@ -65,8 +65,25 @@ pub struct GroupResult {
     /// (RT_GROUP_SCHED), and of sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rt: Option<RtGroupLimit>,
+    /// `cpuset.cpus`: `2-3`; absent of a group that may use those of the one above it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<String>,
+    /// `cpu.uclamp.min` and `cpu.uclamp.max`; absent of a group that clamps nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clamps: Option<GroupClamps>,
     /// What it used, and what its limit did.
     pub stat: GroupStat,
+}
+
+/// Clamps of the utilisation of a group's tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct GroupClamps {
+    /// `cpu.uclamp.min`, 0 to 1024.
+    pub min: u16,
+    /// `cpu.uclamp.max`, 0 to 1024.
+    pub max: u16,
 }
 
 /// A limit of real-time tasks.

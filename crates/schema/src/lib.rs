@@ -36,6 +36,7 @@ pub mod calibration;
 mod catalogue;
 pub mod comparison;
 mod cpus;
+mod deadlines;
 mod experiment_text;
 mod figures;
 pub mod fit;
@@ -65,13 +66,16 @@ pub mod why;
 
 pub use catalogue::{Entry, ExplainResult, LimitDetails, ListResult, Section};
 pub use cpus::{CpuResult, RqLockStats, Totals};
+pub use deadlines::{DeadlineResult, DeadlineStat};
 pub use experiment_text::{
     ExperimentError, ExperimentText, FileText, LoadText, MachineText, RecordedGroups, RecordedLocks,
     RedrawText, RtAppDialect, Stretch, WakeupCosts,
 };
 pub use figures::{Field, Figure, Fold, Row};
 pub use frequency::{CpuFrequency, FrequencyResult};
-pub use groups::{GroupLimit, GroupResult, GroupStat, GroupText, MemberText, PartitionResult, RtGroupLimit};
+pub use groups::{
+    GroupClamps, GroupLimit, GroupResult, GroupStat, GroupText, MemberText, PartitionResult, RtGroupLimit,
+};
 pub use histogram::{Histogram, Precision};
 pub use ids::{CpuId, Nanos, Pid, Prio};
 pub use inspect::{

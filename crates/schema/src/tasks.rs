@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::LatencySummary;
+use crate::{DeadlineResult, LatencySummary};
 
 /// Counters of one task, with the meaning that Linux gives them (rt-class 11.1, fair-class 11.1).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,6 +46,9 @@ pub struct TaskResult {
     /// From wakeup to first running, nanoseconds. In a replay it counts from the event from which the
     /// recording's latencies do (`from` of a [`RecordedPath`](crate::RecordedPath)).
     pub wakeup_latency_ns: LatencySummary,
+    /// What became of its jobs and budgets, if it was a deadline task, with what it asked for last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<DeadlineResult>,
 }
 
 impl TaskResult {

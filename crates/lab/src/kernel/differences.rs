@@ -444,6 +444,8 @@ pub const DIFFERENCES: &[Difference] = &[
          at the moment",
     )
     .between([3, 8, 0], [4, 2, 0]),
+    releases(&["3.3"], "deadline-groups 0.2", "there is SCHED_DEADLINE, which is refused here")
+        .since([3, 14, 0]),
 ];
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Counters of the tasks that the loads created.
 
 use machine::{TaskOrigin, TaskOutcome};
+use scheduler::dl::DlCounts;
 use scheduler::{Nanos, Pid};
-use schema::{Histogram, Policy, TaskResult, TimeUnder};
+use schema::{DeadlineResult, DeadlineStat, Histogram, Policy, TaskResult, TimeUnder};
 use std::collections::BTreeMap;
 use workload::replay::{ReplayedTask, Role};
 
@@ -43,7 +44,26 @@ fn result(pid: u32, task: &TaskOutcome, replayed: Option<&ReplayedTask>, end: Na
         sum_exec_runtime_ns: task.counters.sum_exec_runtime.0,
         wait_sum_ns: task.wait_sum.0,
         wakeup_latency_ns: task.wakeup_latency.as_deref().map(Histogram::summary).unwrap_or_default(),
+        deadline: task.deadline.and_then(deadline),
     }
+}
+
+fn deadline(counts: DlCounts) -> Option<DeadlineResult> {
+    let params = counts.params?;
+    Some(DeadlineResult {
+        runtime_ns: params.runtime().0,
+        deadline_ns: params.deadline().0,
+        period_ns: params.period().0,
+        reclaims: params.reclaims(),
+        stat: DeadlineStat {
+            jobs: counts.jobs,
+            missed: counts.missed,
+            longest_response_ns: counts.longest_response.0,
+            throttles: counts.throttles,
+            throttled_ns: counts.throttled.0,
+            replenishments: counts.replenishments,
+        },
+    })
 }
 
 /// Under which it ran longest, the later one of two that are equal; the only one if it never changed.

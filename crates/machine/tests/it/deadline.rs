@@ -143,6 +143,14 @@ fn a_sleeper_is_throttled_as_recorded() {
     assert!((69..=76).contains(&counters.nr_voluntary_switches), "{counters:?}");
     assert!((24..=27).contains(&counters.nr_involuntary_switches), "{counters:?}");
     assert!((910..=1_000).contains(&share(&outcome, "w")), "{}", share(&outcome, "w"));
+    // The longest job was recorded with 54.1 ms: it waits for the next period, 50 ms later, with 2 ms to do.
+    let counts = task(&outcome, "w").deadline.expect("a deadline task");
+    assert!((69..=76).contains(&counts.jobs) && (24..=27).contains(&counts.throttles), "{counts:?}");
+    assert!((ms(50)..=ms(60)).contains(&counts.longest_response), "{counts:?}");
+    assert!(counts.missed == 0 && counts.replenishments.abs_diff(counts.throttles) <= 1, "{counts:?}");
+    // A gap of 50 ms each time, of which up to a tick is overrun.
+    let each = Nanos(counts.throttled.0 / counts.throttles);
+    assert!((ms(45)..=ms(50)).contains(&each), "{counts:?}");
 }
 
 /// `dl-yield`: 3 ms of 10/50, then sched_yield: 3 ms of each 50, 40 involuntary switches in 2 s.
@@ -152,6 +160,29 @@ fn a_task_that_yields_is_off_until_its_next_period() {
         run(&[], ms(1_990), vec![cycle("y", dl(10, 50, 50), &[LoneStep::Compute(ms(3)), LoneStep::Yield])]);
     assert!((590..=610).contains(&share(&outcome, "y")), "{}", share(&outcome, "y"));
     assert!((39..=41).contains(&task(&outcome, "y").counters.nr_involuntary_switches));
+    let counts = task(&outcome, "y").deadline.expect("a deadline task");
+    assert_eq!((counts.jobs, counts.missed, counts.longest_response), (40, 0, ms(3)));
+}
+
+/// A job is late that ends behind the deadline that was asked for: 5 ms of 10/12/100, with 8 ms of another
+/// task's of 9/10/100 before it. Who is of another class has no such figures.
+#[test]
+fn a_job_that_ends_behind_its_deadline_is_missed() {
+    let every = |work| {
+        (1..=10)
+            .flat_map(|n| [LoneStep::Compute(ms(work)), LoneStep::SleepUntil(ms(100 * n))])
+            .collect::<Vec<_>>()
+    };
+    let tasks = vec![
+        on_cpu_1(cycle("first", dl(9, 10, 100), &every(8))),
+        on_cpu_1(cycle("late", dl(10, 12, 100), &every(5))),
+        hog("fair", Policy::Normal),
+    ];
+    let outcome = run(&["sched_rt_runtime_us=-1"], ms(990), tasks);
+    let counts = |comm| task(&outcome, comm).deadline.map(|of| (of.jobs, of.missed, of.longest_response));
+    assert_eq!(counts("first"), Some((10, 0, ms(8))));
+    assert_eq!(counts("late"), Some((10, 10, ms(13))));
+    assert_eq!(counts("fair"), None);
 }
 
 /// `dl-reclaim`: 10/100 that reclaims uses 0.9518 to 0.9524 of a CPU; `dl-reclaim2`: 0.318 beside 40/100 that

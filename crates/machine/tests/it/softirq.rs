@@ -3,10 +3,11 @@
 use crate::engine::{fifo, ideal, ms, script, us};
 use machine::{
     Behaviour, Env, Machine, MachineSpec, Outcome, RunOptions, Setup, SoftirqCounts, SoftirqGap, SoftirqSpec,
-    SoftirqTally, Step, TaskSpec,
+    SoftirqTally, Step, TaskSpec, Tracing,
 };
 use scheduler::registry::Config;
 use scheduler::{CpuId, Nanos};
+use schema::{LogEvent, LogRecord};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -54,6 +55,35 @@ fn what_takes_longer_than_the_interval_piles_up() {
     let left = (counts.raised - counts.done) as f64 / 3.0;
     assert!((left - 424.2).abs() < 2.0, "{left} in a second");
     assert!(counts.longest_pass > ms(500), "a pass takes the whole list: {}", counts.longest_pass);
+}
+
+/// D5 example 3: the same, and a real-time task wakes during the first round. That is done to its end, and
+/// what has come meanwhile is left to ksoftirqd; the task goes before that, which competes as a fair one.
+#[test]
+fn what_a_round_leaves_waits_behind_a_real_time_task() {
+    let (mut setup, _) = softirq(1, us(1_100));
+    let (mut timer, clock) = script("timer", [Step::SleepUntil(ms(1)), Step::Compute(us(200))]);
+    timer.policy = fifo(1);
+    setup.spawn(Nanos::ZERO, timer);
+    let config = Config::of_profile("6.12").expect("a profile");
+    // With no tick before 4 ms, which would do some of it.
+    for setting in ["softirq_rest=ksoftirqd", "hz=250"] {
+        config.set(setting).expect("a setting");
+    }
+    let options =
+        RunOptions { duration: ms(3), check: true, trace: Tracing::Everything, ..Default::default() };
+    let outcome = Machine::new(ideal(1), config, setup, options).and_then(Machine::run).expect("a sound run");
+    // The round takes 0.75 to 1.85 ms; at 1.5 the next piece has come, at 2.25 another one comes.
+    assert_eq!(clock.borrow()[1..3], [us(1_850), us(2_050)]);
+    let pid = |comm: &str| outcome.tasks.iter().find(|task| &*task.comm == comm).expect("it").pid.0;
+    let came = |record: &LogRecord| match &record.event {
+        LogEvent::SchedSwitch { next, .. } => Some((record.time.0, next.pid.0)),
+        _ => None,
+    };
+    let came: Vec<_> = outcome.log.as_deref().expect("a log").iter().filter_map(came).collect();
+    // It was there at the start, too, to see that there is nothing to do.
+    let after: Vec<_> = came.into_iter().filter(|(at, _)| *at >= 1_850_000).take(2).collect();
+    assert_eq!(after, [(1_850_000, pid("timer")), (2_050_000, pid("ksoftirqd/0"))]);
 }
 
 /// D5: nobody is switched to while a pass goes on, whatever the priority; and a task that is interrupted by

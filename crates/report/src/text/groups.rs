@@ -2,7 +2,7 @@
 
 use super::table::{Align, Table};
 use crate::numbers::{count_u64, duration_ns, exact_duration};
-use schema::{GroupLimit, GroupResult, PartitionResult, RtGroupLimit};
+use schema::{GroupClamps, GroupLimit, GroupResult, PartitionResult, RtGroupLimit};
 
 /// What each group was to get, what it got, and what its limit did, under the names of `cpu.stat`.
 #[must_use]
@@ -27,8 +27,16 @@ pub fn groups(groups: &[GroupResult]) -> String {
     if has_rt {
         columns.extend([("rt_runtime\nin rt_period", Right), ("rt\nstops", Right), ("rt\nthrottled", Right)]);
     }
+    let has_cpus = groups.iter().any(|group| group.cpus.is_some());
+    if has_cpus {
+        columns.push(("cpuset\ncpus", Right));
+    }
+    let has_clamps = groups.iter().any(|group| group.clamps.is_some());
+    if has_clamps {
+        columns.push(("uclamp\nmin-max", Right));
+    }
     let mut table = Table::new(&columns);
-    for GroupResult { name, weight, max, rt, stat } in groups {
+    for GroupResult { name, weight, max, rt, cpus, clamps, stat } in groups {
         let of_limit = |text: String| if max.is_some() { text } else { "-".to_owned() };
         let of_rt = |text: String| if rt.is_some() { text } else { "-".to_owned() };
         let own = [
@@ -48,7 +56,11 @@ pub fn groups(groups: &[GroupResult]) -> String {
             of_rt(count_u64(stat.nr_rt_throttled)),
             of_rt(duration_ns(stat.rt_throttled_ns)),
         ];
-        table.row(own.into_iter().chain(of_rt).take(columns.len()));
+        let mut cells: Vec<String> = own.into();
+        cells.extend(of_rt.into_iter().filter(|_| has_rt));
+        cells.extend(has_cpus.then(|| cpus.clone().unwrap_or_else(|| "-".to_owned())));
+        cells.extend(has_clamps.then(|| clamps.map_or("-".to_owned(), percents)));
+        table.row(cells);
     }
     table.render()
 }
@@ -72,6 +84,15 @@ pub fn partitions(partitions: &[PartitionResult]) -> String {
 fn rt_limit(rt: RtGroupLimit) -> String {
     let runtime = rt.runtime_ns.map_or("all".to_owned(), exact_duration);
     format!("{runtime}/{}", exact_duration(rt.period_ns))
+}
+
+/// In the form of the files, as near as their two decimals come.
+fn percents(clamps: GroupClamps) -> String {
+    let percent = |part: u16| {
+        let hundredths = (u32::from(part) * 10_000 + 512) / 1024;
+        format!("{}.{:02}", hundredths / 100, hundredths % 100)
+    };
+    format!("{}-{}", percent(clamps.min), percent(clamps.max))
 }
 
 fn limit(max: GroupLimit) -> String {
@@ -102,8 +123,9 @@ mod tests {
 
     #[test]
     fn a_group_has_a_row_under_the_names_of_cpu_stat() {
-        let web = GroupResult { rt: None, ..example::group("web") };
-        let idle = GroupResult { weight: None, max: None, rt: None, ..example::group("system.slice/backup") };
+        let plain = |name: &str| GroupResult { rt: None, cpus: None, clamps: None, ..example::group(name) };
+        let web = plain("web");
+        let idle = GroupResult { weight: None, max: None, ..plain("system.slice/backup") };
         insta::assert_snapshot!(groups(&[web, idle]), @r"
                                            cpu                 nr_       nr_
         group               weight         max usage share periods throttled throttled
@@ -116,5 +138,18 @@ mod tests {
         system.slice/backup      -      -
         ");
         assert_eq!(groups(&[]), "");
+    }
+
+    #[test]
+    fn what_else_it_was_told_has_columns_where_somebody_was() {
+        let cpus = GroupResult { rt: None, clamps: None, ..example::group("cpus") };
+        let clamped = GroupResult { rt: None, cpus: None, ..example::group("clamped") };
+        let all = groups(&[cpus, clamped]);
+        let columns = |name: &str| -> Vec<String> {
+            let row = all.lines().rfind(|line| line.starts_with(name));
+            row.expect("a row").split_whitespace().map(str::to_owned).collect()
+        };
+        assert!(columns("cpus").ends_with(&["0-1".to_owned(), "-".to_owned()]), "{all}");
+        assert!(columns("clamped").ends_with(&["-".to_owned(), "20.02-50.00".to_owned()]), "{all}");
     }
 }

@@ -1,5 +1,7 @@
 //! The checker: told of every event, asked for a look at every opportunity.
 
+use super::budgets::Budgets;
+use super::debts::Debts;
 use super::eevdf_course::EevdfCourse;
 use super::limits::Limits;
 use super::memory::{QueueMemory, Stamp, TaskMemories};
@@ -21,6 +23,8 @@ pub struct Checker {
     moves: Moves,
     placing: Placing,
     limits: Limits,
+    debts: Debts,
+    budgets: Budgets,
     pub(super) eevdf: EevdfCourse,
     pub(super) best_run: best_run::BestRun,
     pub(super) found: Findings,
@@ -53,6 +57,8 @@ impl Checker {
             moves: Moves::default(),
             placing: Placing::new(k),
             limits: Limits::default(),
+            debts: Debts::default(),
+            budgets: Budgets::default(),
             eevdf: EevdfCourse::new(k),
             best_run: best_run::BestRun::default(),
             found: Findings::default(),
@@ -70,6 +76,7 @@ impl Checker {
         eevdf.event(memory, me, event, found);
         order::event(memory, me, event);
         self.moves.event(me, event, found);
+        self.budgets.event(me, event, found);
         self.placing.event(me, event, found);
         self.best_run.event(&self.past, me, event);
     }
@@ -89,14 +96,21 @@ impl Checker {
         self.past.note(k);
         self.flying.settings_changed(k);
         self.eevdf.settings_changed();
+        self.budgets.settings_changed();
         self.best_run.excuse();
     }
 
     /// Looks at everything that can be looked at now. `idle_or_user` holds the CPUs on which no kernel path
-    /// is under way and no interrupt is pending; interrupts on their way the checker knows itself. Returns
-    /// the first violation since the last look.
-    pub fn look<P: Platform>(&mut self, k: &Scheduler<P>, idle_or_user: &CpuMask) -> Option<Violation> {
-        let Checker { past, memory, flying, placing, limits, eevdf, best_run, found, .. } = self;
+    /// is under way and no interrupt is pending; interrupts on their way the checker knows itself.
+    /// `stoppable` holds those of them that idle or execute a user's code in user space, where a limit stops
+    /// it. Returns the first violation since the last look.
+    pub fn look<P: Platform>(
+        &mut self,
+        k: &Scheduler<P>,
+        idle_or_user: &CpuMask,
+        stoppable: &CpuMask,
+    ) -> Option<Violation> {
+        let Checker { past, memory, flying, placing, limits, debts, eevdf, best_run, found, .. } = self;
         memory.now += 1;
         let mut at_rest = *idle_or_user;
         k.online.iter().filter(|cpu| flying.is_coming(*cpu)).for_each(|cpu| at_rest.remove(cpu));
@@ -109,6 +123,7 @@ impl Checker {
         order::look(memory, &moment, found);
         placing.look(&moment, found);
         limits.look(&moment, found);
+        debts.look(&moment, stoppable, found);
         eevdf.look(&moment, found);
         best_run.look(memory, &moment, found);
         flying.look(k);

@@ -1,11 +1,12 @@
 //! deadline-groups GB8: in no window of time does a group use more than its limit allows. In a window with n
 //! refills that is n quotas, what the pool held (a quota and the burst), what its queues had drawn, a slice
-//! on each CPU, and what they owe at the end: a tick on each CPU, or however long a task stays in the kernel.
+//! on each CPU, and what they owe at the end ([`super::debts`] says how much that can be).
 
+use super::debts::debt;
 use super::{Findings, Moment, Queue};
+use crate::Nanos;
 use crate::fair::Pool;
 use crate::platform::Platform;
-use crate::{CpuId, GroupId, Nanos};
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -57,9 +58,4 @@ impl Window {
         self.refills = refills;
         used as i64 - self.granted.0 as i64
     }
-}
-
-/// What a group's queue on a CPU has used and not got yet, in ns.
-fn debt<P: Platform>(moment: &Moment<'_, P>, group: GroupId, cpu: CpuId) -> i64 {
-    (-moment.k.group_queue(group, cpu).bandwidth.remaining.get()).max(0)
 }

@@ -23,10 +23,12 @@
 //! remembers which such settings were ever in force, and the invariants are as strict as that permits.
 
 mod best_run;
+mod budgets;
 mod checker;
 mod counters;
 mod cpupri;
 mod deadline;
+mod debts;
 mod eevdf;
 mod eevdf_course;
 mod fair_queue;
@@ -65,7 +67,7 @@ use core::cell::Ref;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Violation {
     /// Document and number, as several documents number theirs alike: one of rt-class P1 to P18, fair-class
-    /// I1 to I12, fair-placement I1 to I23, eevdf-class E1 to E17, of deadline-groups DA2, DA3, DA5, DA6,
+    /// I1 to I12, fair-placement I1 to I23, eevdf-class E1 to E17, of deadline-groups DA1 to DA3, DA5 to
     /// DA8, GB1 to GB4, GB7 to GB9, GB14, B9, CF2, CF4, CF6 and CF7, and of machine.md MI2, MI3, MI4, MI6
     /// and MI10; or `lock`.
     pub invariant: &'static str,
@@ -189,6 +191,7 @@ fn look<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     cpupri::every_cpu_once(moment, found);
     for queue in moment.settled_queues() {
         deadline::earliest_runs(moment, &queue, found);
+        budgets::throttled_stops(moment, &queue, found);
         running::look(moment, &queue, found);
         placement::runs_what_is_queued(moment, &queue, found);
         spinners::look(moment, &queue, found);

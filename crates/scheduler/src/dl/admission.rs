@@ -56,7 +56,10 @@ impl fmt::Display for NotAdmitted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             NotAdmitted::NoClass => {
-                f.write_str("this kernel has no SCHED_DEADLINE (Linux has it since 3.14)")
+                f.write_str(
+                    "this kernel has no SCHED_DEADLINE: Linux has it since 3.14, and 3.14 to 3.19 are run as 3.3, \
+                     without it; the oldest profile that has it is 4.0",
+                )
             }
             NotAdmitted::NoReclaim => {
                 f.write_str("this kernel has no SCHED_FLAG_RECLAIM (Linux has it since 4.13)")

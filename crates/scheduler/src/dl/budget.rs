@@ -56,6 +56,7 @@ pub(super) fn throttle<P: Platform>(rq: &RqGuard<'_, P>, e: &DlEntity, id: DlId)
     }
     e.throttled.set(true);
     if let DlId::Task(p) = id {
+        e.counting.throttle_begins(rq.clock);
         rq.me.event(Event::ThrottleBegins { cpu: rq.cpu, whom: Throttled::Deadline(p) });
     }
     cancel_replenishment(rq, e, id);
@@ -69,18 +70,24 @@ pub(super) fn cancel_replenishment<P: Platform>(rq: &RqGuard<'_, P>, e: &DlEntit
 
 /// A task has to wait no longer, if it had to.
 pub(super) fn unthrottle<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) {
-    if rq.me.task(p).dl.throttled.replace(false) {
+    let e = &rq.me.task(p).dl;
+    if e.throttled.replace(false) {
+        e.counting.throttle_ends(rq.clock);
         rq.me.event(Event::ThrottleEnds { cpu: rq.cpu, whom: Throttled::Deadline(p) });
     }
 }
 
 /// A new period of a task begins, or as many as it takes.
 pub(super) fn replenish<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) {
-    let e = &rq.me.task(p).dl;
+    let task = rq.me.task(p);
+    let e = &task.dl;
     if let Some(params) = e.params() {
         e.set_budget(e.budget().replenished(params, e.yielded.get(), rq.clock));
     }
-    e.yielded.set(false);
+    e.counting.replenished();
+    if e.yielded.take() && task.on_rq.get() {
+        e.counting.job_begins(task, rq.clock);
+    }
     unthrottle(rq, p);
 }
 
@@ -91,6 +98,8 @@ pub(crate) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>) {
 
 /// The running task gives the rest of its budget away, and is off until its next period. A schedule follows.
 pub(crate) fn yield_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
-    rq.me.task(p).dl.yielded.set(true);
+    let task = rq.me.task(p);
+    task.dl.yielded.set(true);
+    task.dl.counting.job_ends(task, rq.clock);
     update_curr(rq);
 }

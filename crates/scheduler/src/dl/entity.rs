@@ -1,6 +1,7 @@
 //! What the class keeps: of an entity, of a queue, of all CPUs (deadline-groups A4).
 
 use super::cbs::Budget;
+use super::counts::Counting;
 use super::cpudl::Cpudl;
 use super::overload::Overload;
 use super::params::DlParams;
@@ -38,6 +39,7 @@ pub struct DlEntity {
     pub(super) replenish: Kept<Option<Armed>>,
     /// The timer of its zero-lag time, if it is set (inactive_timer).
     pub(super) zero_lag: Kept<Option<Armed>>,
+    pub(super) counting: Counting,
 }
 
 impl DlEntity {
@@ -57,6 +59,7 @@ impl DlEntity {
         self.reserved.set(None);
         self.replenish.set(None);
         self.zero_lag.set(None);
+        self.counting.reset();
     }
 
     /// What is left of its present period, in ns; below zero what it overran.
@@ -131,7 +134,7 @@ impl DlOfTask {
     }
 
     /// What there is of it; without any the task has never had to do with this class.
-    pub(crate) fn if_any(&self) -> Option<&DlEntity> {
+    pub fn if_any(&self) -> Option<&DlEntity> {
         self.0.get().map(|entity| &**entity)
     }
 }

@@ -17,6 +17,7 @@
 //! - `tree`: entities by deadline. `queue`: who is in it, who runs, and what others see of that.
 //! - `cpudl`: which CPUs run which deadline. `select`, `push`, `pull`: on which CPU, as in the real-time
 //!   class (whose head tells the three moves), by deadline in the place of priority.
+//! - `counts`: jobs, misses and throttles, for reports.
 //! - `preempt`, `change`: a newcomer against the running task; a task's class, parameters or affinity change.
 //!
 //! # A job, step by step
@@ -52,6 +53,7 @@ mod admission;
 mod budget;
 mod cbs;
 mod change;
+mod counts;
 mod cpudl;
 mod entity;
 mod grub;
@@ -68,7 +70,9 @@ mod tree;
 
 pub(crate) use admission::fits;
 pub use admission::{NotAdmitted, may_take_affinity, promises_hold};
+pub use counts::DlCounts;
 pub use entity::{DlCpus, DlDomain, DlEntity, DlOfTask, DlRq};
+pub(crate) use grub::reclaimed;
 pub(crate) use params::BW_SHIFT;
 pub use params::{DlParams, DlParamsError, ratio};
 pub use server::Server;

@@ -19,6 +19,9 @@ use crate::{Nanos, Policy, TaskId, TaskState, rt};
 pub(crate) fn enqueue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind: EnqueueKind) {
     let task = rq.me.task(p);
     active::contends(rq, p);
+    if matches!(kind, EnqueueKind::Wakeup | EnqueueKind::New) {
+        task.dl.counting.job_begins(task, rq.clock);
+    }
     if task.dl.is_throttled() {
         // Its timer queues it.
         return;
@@ -73,6 +76,7 @@ pub(crate) fn dequeue_task<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId, kind
         leave(rq, DlId::Task(p));
     }
     if kind == DequeueKind::Sleep && task.state.get() != TaskState::Dead {
+        task.dl.counting.job_ends(task, rq.clock);
         active::blocks(rq, p);
     }
 }

@@ -55,6 +55,25 @@ pub fn task(pid: u32, comm: &str, policy: Policy, rt_priority: u32) -> TaskResul
         sum_exec_runtime_ns: 45_000_000 + n,
         wait_sum_ns: 12_000_000 + n,
         wakeup_latency_ns: latency(9_000, 2_600),
+        deadline: None,
+    }
+}
+
+/// A deadline task of 10 of 100 ms, which reclaims what others leave, and was late once.
+pub fn deadline() -> DeadlineResult {
+    DeadlineResult {
+        runtime_ns: 10_000_000,
+        deadline_ns: 50_000_000,
+        period_ns: 100_000_000,
+        reclaims: true,
+        stat: DeadlineStat {
+            jobs: 30,
+            missed: 1,
+            longest_response_ns: 54_100_000,
+            throttles: 25,
+            throttled_ns: 1_200_000_000,
+            replenishments: 25,
+        },
     }
 }
 
@@ -91,6 +110,8 @@ pub fn group(name: &str) -> GroupResult {
         weight: Some(300),
         max: Some(GroupLimit { quota_ns: 200_000_000, period_ns: 100_000_000, burst_ns: 50_000_000 }),
         rt: Some(RtGroupLimit { runtime_ns: Some(100_000_000), period_ns: 1_000_000_000 }),
+        cpus: Some("0-1".to_owned()),
+        clamps: Some(GroupClamps { min: 205, max: 512 }),
         stat: GroupStat {
             usage_ns: 1_234_567_000,
             share_permille: 750,
@@ -217,6 +238,7 @@ pub fn run() -> RunResult {
                 ],
                 of_command: true,
                 exited_ns: Some(9_800_000_000),
+                deadline: Some(deadline()),
                 ..task(1_020, "periodic", Policy::Other, 0)
             },
         ],

@@ -33,16 +33,7 @@ impl Sim {
 
     /// Whether a task executes in user space, or is about to: its last system call is over.
     pub fn is_in_user_space(&self, p: TaskId) -> bool {
-        match self.user.tasks.with(p, |t| t.activity) {
-            Activity::Ready
-            | Activity::Compute { .. }
-            | Activity::ByClock { .. }
-            | Activity::SpinUntil(_)
-            | Activity::Spinning(_) => true,
-            // The lock is one of user space: it has slept for a while, and looks again.
-            Activity::InCall(Resume::SpinLock(_)) => true,
-            Activity::Kernel { .. } | Activity::SpinOnOwner(_) | Activity::InCall(_) => false,
-        }
+        self.user.tasks.with(p, |t| t.activity.is_in_user_space())
     }
 
     /// Whether a request acts inside the kernel, where nothing forbids it.

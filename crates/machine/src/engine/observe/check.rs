@@ -23,7 +23,7 @@ pub(crate) fn check(watch: &Watch, view: View<'_>, finished: &RefCell<Vec<TaskOu
     };
     let broken = watch
         .time_passes(hw.now.get())
-        .or_else(|| watch.checker.borrow_mut().look(view.k, &idle_or_user))
+        .or_else(|| watch.checker.borrow_mut().look(view.k, &idle_or_user, &view.stoppable(&idle_or_user)))
         .or_else(accounts)
         .or_else(|| acts_on_requests(watch, view))
         .or_else(|| timers_come(view))
@@ -135,6 +135,17 @@ impl View<'_> {
             takes_interrupts && !self.is_in_softirq(*cpu) && self.hw().cpu(*cpu).pending.borrow().is_empty()
         };
         self.k.online.iter().filter(quiet).collect()
+    }
+
+    /// Those of them that idle or execute a user's code in user space, where a limit of its group stops it.
+    fn stoppable(self, idle_or_user: &CpuMask) -> CpuMask {
+        let is = |cpu: &CpuId| {
+            let curr = self.k.rq(*cpu).published.curr.get();
+            let task = self.k.task(curr);
+            let in_user = || self.user.tasks.with_known(curr, |t| t.activity.is_in_user_space());
+            task.class.get() == Class::Idle || !task.kernel_thread.get() && in_user().unwrap_or(false)
+        };
+        idle_or_user.iter().filter(is).collect()
     }
 }
 

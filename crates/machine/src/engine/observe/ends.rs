@@ -6,6 +6,7 @@ use crate::engine::userland::{Activity, Resume, counters};
 use crate::group::{GroupOutcome, GroupSpec, QuotaOutcome, RtLimitOutcome};
 use crate::outcome::{StuckTask, TaskOrigin, TaskOutcome};
 use crate::setup::Outside;
+use scheduler::dl::DlCounts;
 use scheduler::rt::{Bandwidth, RtThrottleCounts};
 use scheduler::{CpuId, GroupId, Nanos, TaskId, TaskState};
 use schema::Histogram;
@@ -32,7 +33,13 @@ impl View<'_> {
             counters: counters(self.k, p),
             wait_sum: task.stats.wait_sum.get(),
             wakeup_latency,
+            deadline: self.deadline_counts(p),
         })
+    }
+
+    fn deadline_counts(self, p: TaskId) -> Option<DlCounts> {
+        let counts = self.k.task(p).dl.if_any()?.counts(self.hw().now.get());
+        counts.params.map(|_| counts)
     }
 
     /// What a living task waits for at `at` counts up to then: its wait for a CPU, and its latency if that is

@@ -4,6 +4,7 @@
 use super::view::View;
 use crate::outcome::{DecisionCount, TaskOutcome, TimeUnder};
 use crate::window::{Window, WindowOutcome};
+use scheduler::dl::DlEntity;
 use scheduler::{Class, Nanos, Pid, TaskId};
 use schema::{CpuResult, Totals};
 use std::cell::RefCell;
@@ -36,6 +37,8 @@ impl Measurement {
         *self.begun.borrow_mut() = Some(view.counted(exited, hw.now.get()));
         hw.recorder.forget_latencies();
         hw.forget_maxima();
+        let entities = view.user.tasks.known(view.k).filter_map(|p| view.k.task(p).dl.if_any());
+        entities.for_each(DlEntity::forget_longest_response);
     }
 
     /// The window ends at `at`, if it has begun and has not ended.
@@ -115,6 +118,13 @@ fn since(mut task: TaskOutcome, before: &TaskOutcome) -> TaskOutcome {
     counters.nr_migrations -= before.counters.nr_migrations;
     let used = before.counters.sum_exec_runtime;
     counters.sum_exec_runtime = counters.sum_exec_runtime.saturating_sub(used);
+    if let (Some(counts), Some(before)) = (&mut task.deadline, &before.deadline) {
+        counts.jobs -= before.jobs;
+        counts.missed -= before.missed;
+        counts.throttles -= before.throttles;
+        counts.throttled = counts.throttled.saturating_sub(before.throttled);
+        counts.replenishments -= before.replenishments;
+    }
     task.iterations -= before.iterations;
     task.wait_sum = task.wait_sum.saturating_sub(before.wait_sum);
     // A task whose policy changes in the window had only one before, and that is the first of the list.

@@ -32,6 +32,20 @@ impl Activity {
     pub fn in_kernel(left: Nanos, then: Resume) -> Activity {
         if left == Nanos::ZERO { Activity::InCall(then) } else { Activity::Kernel { left, then } }
     }
+
+    /// Whether it is in user space, or about to be: its last system call is over.
+    pub fn is_in_user_space(self) -> bool {
+        match self {
+            Activity::Ready
+            | Activity::Compute { .. }
+            | Activity::ByClock { .. }
+            | Activity::SpinUntil(_)
+            | Activity::Spinning(_) => true,
+            // The lock is one of user space: it has slept for a while, and looks again.
+            Activity::InCall(Resume::SpinLock(_)) => true,
+            Activity::Kernel { .. } | Activity::SpinOnOwner(_) | Activity::InCall(_) => false,
+        }
+    }
 }
 
 /// What a system call goes on with.

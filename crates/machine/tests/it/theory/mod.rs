@@ -4,6 +4,7 @@
 mod deadline;
 mod dhall;
 mod fixed_priority;
+mod hierarchies;
 mod migrate;
 mod shares;
 mod turns;
@@ -66,13 +67,18 @@ fn responses(done: &Clock, period: Nanos) -> Vec<Nanos> {
 
 /// These tasks from the start on, with the checker, and without what keeps real-time tasks from using all.
 fn run(profile: &str, cpus: usize, settings: &[&str], length: Nanos, tasks: Vec<TaskSpec>) -> Outcome {
-    let config = Config::of_profile(profile).expect("a profile");
-    for setting in ["hz=250", "sched_rt_runtime_us=-1"].iter().chain(settings) {
-        config.set(setting).unwrap_or_else(|error| panic!("{profile} {setting}: {error}"));
-    }
     let mut setup = Setup::new(cpus);
     for task in tasks {
         setup.spawn(Nanos::ZERO, task);
+    }
+    run_setup(profile, cpus, settings, length, setup)
+}
+
+/// The same of tasks that may be in groups.
+fn run_setup(profile: &str, cpus: usize, settings: &[&str], length: Nanos, setup: Setup) -> Outcome {
+    let config = Config::of_profile(profile).expect("a profile");
+    for setting in ["hz=250", "sched_rt_runtime_us=-1"].iter().chain(settings) {
+        config.set(setting).unwrap_or_else(|error| panic!("{profile} {setting}: {error}"));
     }
     let trace = Tracing::Everything;
     let options = RunOptions { duration: length, check: true, trace, ..RunOptions::default() };

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use schema::{Better, Figures, RunResult, TaskResult, percentile_step};
+use schema::{Better, DeadlineStat, Figures, RunResult, TaskResult, percentile_step};
 
 /// Wakeup latency of all real-time and of all fair tasks.
 pub fn measure_classes(run: &RunResult, figures: &mut Figures) {
@@ -24,8 +24,12 @@ pub fn measure_classes(run: &RunResult, figures: &mut Figures) {
 /// Everything about the tasks of each name.
 pub fn measure_names(run: &RunResult, figures: &mut Figures) {
     let mut names: BTreeMap<&str, Sum> = BTreeMap::new();
+    let mut deadlines: BTreeMap<&str, Vec<&DeadlineStat>> = BTreeMap::new();
     for task in &run.tasks {
         names.entry(&task.comm).or_default().add(task);
+        if let Some(deadline) = &task.deadline {
+            deadlines.entry(&task.comm).or_default().push(&deadline.stat);
+        }
     }
     for (name, sum) in names {
         use Better::{Lower, Neutral};
@@ -41,6 +45,9 @@ pub fn measure_names(run: &RunResult, figures: &mut Figures) {
         figures.nanos("worst_latency", "worst latency", Lower, sum.latency_max_ns);
         if let Some(last) = sum.last_exit_ns.filter(|_| sum.exited == sum.tasks) {
             figures.nanos("exit", "last exit", Lower, last);
+        }
+        if let Some(stats) = deadlines.get(name) {
+            super::add(figures, DeadlineStat::FIGURES, stats);
         }
     }
 }

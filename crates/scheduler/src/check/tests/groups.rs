@@ -1,9 +1,9 @@
 //! Task groups (deadline-groups GB1 to GB9).
 
-use super::state_alarms;
+use super::{Watched, state_alarms};
 use crate::fair::{GroupParams, QuotaParams};
 use crate::testing::{Lab, plain_group};
-use crate::{CpuId, GroupId, Nanos, TaskId};
+use crate::{CpuId, CpuMask, GroupId, Nanos, TaskId};
 
 const CPU0: CpuId = CpuId(0);
 
@@ -53,6 +53,30 @@ fn gb7_more_in_a_pool_than_a_refill_gives() {
     let pool = lab.k.groups.get(group).pool.as_ref().expect("a limit");
     pool.runtime.set(Nanos::from_millis(11));
     assert_eq!(state_alarms(&lab), ["deadline-groups GB7"], "a quota and a slice are 10 ms");
+}
+
+/// It may owe a tick, and a tick that nobody saw; and what its tasks do in the kernel meanwhile.
+#[test]
+fn gb8_a_queue_that_owes_without_end() {
+    let (lab, group, p) = grouped();
+    let remaining = &lab.k.group_queue(group, CPU0).bandwidth.remaining;
+    let tick = 1_000_000_000 / lab.k.config.tunables.hz.get();
+    let user = lab.k.online;
+    assert_eq!(lab.running(0), p);
+    let mut watched = Watched::new(&lab);
+    let mut owes = |debt: i64, stoppable: &CpuMask| {
+        remaining.set(-debt);
+        let found = watched.checker.look(&lab.k, &lab.k.online, stoppable);
+        found.is_some_and(|found| found.invariant == "deadline-groups GB8")
+    };
+    assert!(!owes(2 * tick, &user) && owes(2 * tick + 1, &user));
+    // Half a second in the kernel.
+    assert!(owes(2 * tick + 1, &CpuMask::EMPTY), "it has just entered it");
+    lab.advance(Nanos::from_millis(500));
+    assert!(!owes(2 * tick + 500_000_000, &user));
+    lab.advance(Nanos::from_millis(500));
+    assert!(owes(2 * tick + 500_000_001, &user), "it has left it");
+    assert!(!owes(0, &user) && owes(2 * tick + 1, &user), "a debt that was paid");
 }
 
 #[test]

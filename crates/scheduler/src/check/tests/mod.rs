@@ -40,13 +40,13 @@ fn two_normal() -> (Lab, TaskId, TaskId) {
 }
 
 /// A checker that has looked at a machine, and is told of nothing but what the test tells it.
-struct Watched<'l> {
+pub(crate) struct Watched<'l> {
     lab: &'l Lab,
     checker: Checker,
 }
 
 impl<'l> Watched<'l> {
-    fn new(lab: &'l Lab) -> Watched<'l> {
+    pub(crate) fn new(lab: &'l Lab) -> Watched<'l> {
         let mut watched = Watched { lab, checker: Checker::new(&lab.k) };
         let _before_the_first_look = watched.alarms();
         watched
@@ -56,7 +56,7 @@ impl<'l> Watched<'l> {
         self.lab.cpu(0)
     }
 
-    fn tell(&mut self, event: Event) {
+    pub(crate) fn tell(&mut self, event: Event) {
         self.checker.event(self.me(), event);
     }
 
@@ -64,14 +64,14 @@ impl<'l> Watched<'l> {
         self.checker.best_run.event(&Past::of(&self.lab.k), self.me(), event);
     }
 
-    fn alarms(&mut self) -> Vec<&'static str> {
-        let first = self.checker.look(&self.lab.k, &self.lab.k.online);
+    pub(crate) fn alarms(&mut self) -> Vec<&'static str> {
+        let first = self.checker.look(&self.lab.k, &self.lab.k.online, &self.lab.k.online);
         let rest = core::iter::from_fn(|| self.checker.found.first());
         first.into_iter().chain(rest).map(|v| v.invariant).collect()
     }
 
     /// Whether this event, told now, raises this alarm.
-    fn raises(&mut self, event: Event, invariant: &str) -> bool {
+    pub(crate) fn raises(&mut self, event: Event, invariant: &str) -> bool {
         self.tell(event);
         self.alarms().contains(&invariant)
     }

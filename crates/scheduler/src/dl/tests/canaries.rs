@@ -2,11 +2,11 @@
 //! (deadline-groups A15).
 
 use super::ms;
-use crate::check::tests::state_alarms;
+use crate::check::tests::{Watched, state_alarms};
 use crate::dl::cbs::Budget;
 use crate::rq::Resched;
 use crate::testing::{Lab, deadline};
-use crate::{CpuId, CpuMask, TaskId};
+use crate::{CpuId, CpuMask, Event, Nanos, Policy, Reason, TaskId};
 
 const CPU0: CpuId = CpuId(0);
 
@@ -17,6 +17,41 @@ fn waiting() -> (Lab, TaskId) {
     let later = lab.spawn(deadline(10, 80, 100), 0);
     assert_eq!(state_alarms(&lab), [""; 0]);
     (lab, later)
+}
+
+/// The checker is told that a task has run for `ran` again and again, without ever being throttled: the
+/// number of the time at which it raises the alarm.
+fn told_to_run(policy: Policy, ran: Nanos) -> Option<u64> {
+    let lab = Lab::new(1, "6.1.y", &["hz=250"]);
+    let mut watched = Watched::new(&lab);
+    let p = lab.spawn(policy, 0);
+    watched.tell(Event::WakeupNew { task: p, target: CPU0 });
+    (1..1_000).find(|_| {
+        lab.advance(ran);
+        watched.raises(Event::StatRuntime { task: p, runtime: ran, vruntime: 0 }, "deadline-groups DA1")
+    })
+}
+
+/// One step of 4 ms may overrun. 10/100 may have had 14 + t/10 ms before the latest, 10/50/100 14 ms in its
+/// first 100 ms; who reclaims 256/269 of the time, of a period and of ten steps, ten times what it asks for.
+#[test]
+fn da1_a_budget_that_does_not_end() {
+    assert_eq!(told_to_run(deadline(10, 100, 100), ms(4)), Some(6), "20 ms of 24, which allow 16.4");
+    assert_eq!(told_to_run(deadline(10, 50, 100), ms(4)), Some(5), "16 ms of 20, which allow 14");
+    let Policy::Deadline(params) = deadline(10, 100, 100) else { panic!("a deadline task") };
+    assert_eq!(told_to_run(Policy::Deadline(params.reclaiming()), ms(4)), Some(710), "2836 of 2840 ms");
+}
+
+#[test]
+fn da1_a_throttled_task_that_runs_on() {
+    let lab = Lab::new(1, "6.1.y", &[]);
+    let p = lab.spawn(deadline(10, 50, 100), 0);
+    lab.advance(ms(11));
+    lab.tick(0);
+    assert!(lab.idle(0) && lab.k.task(p).dl.is_throttled());
+    assert_eq!(state_alarms(&lab), [""; 0]);
+    lab.run(lab.cpu(0).lock(CPU0)).curr = p;
+    assert!(state_alarms(&lab).contains(&"deadline-groups DA1"));
 }
 
 #[test]
@@ -61,6 +96,25 @@ fn da6_the_later_deadline_runs() {
     lab.spawn_unsettled(deadline(10, 50, 100), 0, 0, CpuMask::single(CPU0));
     lab.k.rq(CPU0).published.resched.overwrite(Resched::No);
     assert!(state_alarms(&lab).contains(&"deadline-groups DA6"));
+}
+
+/// A push or a pull to where an earlier deadline is queued, or an equal one.
+#[test]
+fn da7_a_move_to_an_earlier_deadline() {
+    let lab = Lab::new(2, "6.1.y", &[]);
+    lab.spawn(deadline(10, 50, 100), 0);
+    lab.spawn(deadline(10, 60, 100), 1);
+    let p = lab.spawn(deadline(10, 80, 100), 0);
+    let mut watched = Watched::new(&lab);
+    for reason in [Reason::DlPushed, Reason::DlPulled] {
+        for (deadline, is_late) in [(ms(59), false), (ms(60), true), (ms(80), true)] {
+            let e = &lab.k.task(p).dl;
+            e.set_budget(Budget { deadline, ..e.budget() });
+            watched.tell(Event::Migrate { task: p, orig: CPU0, dest: CpuId(1) });
+            let raised = watched.raises(Event::Decision { task: p, reason }, "deadline-groups DA7");
+            assert_eq!(raised, is_late, "{reason:?} {deadline}");
+        }
+    }
 }
 
 #[test]

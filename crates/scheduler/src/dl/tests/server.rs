@@ -236,3 +236,33 @@ fn a7_rates_beside_servers() {
     let charged = (before - lab.k.task(p).dl.runtime_ns()) / 1_000;
     assert_eq!(charged, 1_050);
 }
+
+/// deadline-groups A7, the rows with other tasks: on two CPUs both sets are promised 0.5 and the servers 0.1,
+/// so that each CPU keeps 0.3 of that for who reclaims; less the 0.05 of its server while nobody needs that.
+#[test]
+fn a14_7_rates_beside_others_and_a_server() {
+    let charged = |runtime: u64, other: u64, has_fair: bool| {
+        let lab = Lab::new(2, KERNEL, &[]);
+        let ask = |cpu: u16, runtime: u64| {
+            let Policy::Deadline(params) = crate::testing::deadline(runtime, 100, 100) else {
+                panic!("deadline() is a deadline policy")
+            };
+            let params = if cpu == 0 { params.reclaiming() } else { params };
+            lab.spawn(Policy::Deadline(params), cpu)
+        };
+        // From the start on: a server that a fair task has started goes on for a while.
+        let p = ask(0, runtime);
+        ask(1, other);
+        if has_fair {
+            lab.spawn_allowed(Policy::Normal, 0, cpus(&[0]));
+        }
+        assert_eq!(lab.running(0), p);
+        let before = lab.k.task(p).dl.runtime_ns();
+        lab.advance(ms(10));
+        lab.tick(0);
+        (before - lab.k.task(p).dl.runtime_ns()) / 1_000
+    };
+    assert_eq!(charged(10, 40, true), 3_152);
+    assert_eq!(charged(10, 40, false), 2_626, "the server is inactive");
+    assert_eq!(charged(20, 30, true), 3_152);
+}

@@ -85,6 +85,32 @@ fn e12_a_task_about_to_run_is_not_pulled() {
     assert_eq!(lab.running(1), woken);
 }
 
+/// deadline-groups E7.5: the same behind a soft interrupt, which keeps its CPU from switching for as long as
+/// it takes: whoever lowers meanwhile locks that CPU, finds that the waiting task beats the fair one there,
+/// and leaves it.
+#[test]
+fn who_waits_for_a_soft_interrupt_is_not_pulled() {
+    let lab = Lab::new(3, "6.18", &[PULL]);
+    let fair = lab.spawn_allowed(Policy::Normal, 0, cpus(&[0]));
+    for cpu in [1, 2] {
+        lab.spawn_allowed(fifo(50), cpu, cpus(&[cpu]));
+    }
+    let waiters = [1, 1].map(|priority| lab.spawn_unsettled(fifo(priority), 0, 0, CpuMask::ALL));
+    lab.forget();
+    for cpu in [1, 2] {
+        lab.block_unsettled(cpu);
+        assert!(lab.k.platform.locks.borrow().contains(&Lock::Rq(CpuId(0))), "CPU {cpu} has looked");
+        lab.forget();
+        assert_eq!((lab.running(0), lab.idle(cpu)), (fair, true));
+    }
+    assert_eq!(waiters.map(|p| lab.cpu_of(p)), [0, 0]);
+    assert_eq!((lab.count(Reason::PullPreempts), lab.k.totals.pulls.get()), (2, 0));
+    // It ends: one runs here, and there is room for the other.
+    lab.settle();
+    assert_eq!(lab.running(0), waiters[0]);
+    assert_ne!(lab.cpu_of(waiters[1]), 0);
+}
+
 /// E10, pull: of K CPUs that lower at once, each locks the overloaded one, and one gets the task.
 #[test]
 fn e10_the_herd() {

@@ -4,6 +4,7 @@ use super::{check_invariants, running};
 use crate::RootId;
 use crate::platform::RootLine;
 use crate::platform::{Ipi, Line, Lock};
+use crate::schedule::{Entry, schedule};
 use crate::testing::{Lab, Sent, cpus, fifo};
 use crate::{CpuId, CpuMask, Policy, TaskId};
 use alloc::vec::Vec;
@@ -270,6 +271,34 @@ fn rto_skip_self() {
         assert_eq!(hops(&lab).len(), to_itself, "{rule}");
         lab.settle();
         assert!(!lab.k.root_domain(CpuId(0)).rt.root_walker_active(), "P18: it ends when requests stop");
+    }
+}
+
+/// deadline-groups E7.2: the only overloaded CPU cannot push, and a hundred requests come while it is asked:
+/// before the fix of 2026 it asks itself once more for each that comes while it looks; since then never.
+#[test]
+fn a_hundred_requests_while_it_looks() {
+    for (rule, at_a_time, visits) in [("off", 1, 101), ("on", 100, 1)] {
+        let lab = lab(3, "root_domain", &[&alloc::format!("rto_skip_self={rule}")]);
+        lab.spawn_allowed(fifo(65), 1, cpus(&[1]));
+        overload(&lab, 2, 30, cpus(&[1, 2]));
+        let lowers = || {
+            lab.spawn_unsettled(fifo(70), 0, 0, cpus(&[0]));
+            lab.run(schedule(lab.cpu(0), Entry::Preemption));
+            lab.block_unsettled(0);
+        };
+        lowers();
+        let (mut left, mut visited) = (100, 0);
+        while let Some(asked) = lab.take_ipi(CpuId(2)) {
+            visited += 1;
+            let in_the_end = |lock| matches!(lock, Lock::Rto(_));
+            lab.meanwhile(in_the_end, lab.handle(asked), |_| {
+                let now = at_a_time.min(left);
+                left -= now;
+                (0..now).for_each(|_| lowers());
+            });
+        }
+        assert_eq!((visited, left), (visits, 0), "{rule}");
     }
 }
 
