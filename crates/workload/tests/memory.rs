@@ -54,10 +54,10 @@ fn bytes_per_task(kernel: &str, load: impl Fn(usize) -> String, simulated: Nanos
 const MOST: [(&str, &str, usize); 6] = [
     ("6.1", "hog -n", 1_680),
     ("6.1", "periodic -p 1000ms -r 60us -n", 1_984),
-    ("6.1", "periodic -p 100ms -r 1us -n", 2_256),
+    ("6.1", "periodic -p 100ms -r 1us -n", 2_272),
     ("6.18", "hog -n", 1_760),
     ("6.18", "periodic -p 1000ms -r 60us -n", 2_048),
-    ("6.18", "periodic -p 100ms -r 1us -n", 2_352),
+    ("6.18", "periodic -p 100ms -r 1us -n", 2_400),
 ];
 
 #[test]

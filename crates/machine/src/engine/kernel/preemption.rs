@@ -142,8 +142,8 @@ impl Sim {
 
     fn request_dice(&self, p: TaskId) -> Rng {
         let (stream, nth) = self.user.tasks.with(p, |t| {
-            t.requests += 1;
-            (t.stream, t.requests)
+            t.requests = t.requests.wrapping_add(1);
+            (t.stream, t.requests.into())
         });
         Rng::of_request(self.user.processes.seed.get(), stream, nth)
     }

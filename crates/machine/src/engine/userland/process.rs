@@ -129,7 +129,7 @@ impl Processes {
                 parent.forks += 1;
                 // A thread belongs to its creator's process.
                 let process = if family.thread { parent.process } else { pid };
-                (parent.stream.of_child(parent.forks), process)
+                (parent.stream.of_child(parent.forks.into()), process)
             })
         });
         let (stream, process) = of_parent.unwrap_or_else(|| (TaskStream::of_first(pid), pid));

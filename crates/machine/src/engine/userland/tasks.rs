@@ -42,9 +42,9 @@ pub(crate) struct TaskCtx {
     pub rng: Rng,
     pub stream: TaskStream,
     /// How many tasks it has forked.
-    pub forks: u64,
-    /// How often it was asked to make room inside the kernel.
-    pub requests: u64,
+    pub forks: u32,
+    /// How often it was asked to make room inside the kernel; it only tells draws apart, and may begin anew.
+    pub requests: u32,
     pub iterations: u64,
     /// CPU time under former policies and nice values.
     pub time_under: Vec<TimeUnder>,
