@@ -3,7 +3,7 @@
 use super::Entry;
 
 /// Each word with its meaning, in the order of the alphabet.
-const TERMS: [(&str, &str); 50] = [
+const TERMS: [(&str, &str); 51] = [
     ("base", "In a comparison, the configuration that the others are held against; all others are variants."),
     ("burst", "What a task does between two sleeps: from a wakeup until it blocks."),
     ("cause", "Why a task that should execute does not, in one stretch of its latency."),
@@ -171,6 +171,11 @@ const TERMS: [(&str, &str); 50] = [
         "remedy",
         "One thing that is changed from just before a late wakeup on, to see whether that would have \
          helped.",
+    ),
+    (
+        "sched_autogroup_enabled",
+        "Sysctl of kernels with autogroup (2.6.38 on): whether each session, here each load, is a task group, as long \
+         as its tasks are in no other. As the setting sched_autogroup_enabled=1.",
     ),
     (
         "seed",

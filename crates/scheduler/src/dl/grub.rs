@@ -41,18 +41,6 @@ pub(super) fn charged<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, e: &DlEntity,
     ((u128::from(delta.0) * u128::from(rate)) >> BW_SHIFT) as i64
 }
 
-/// The most that who reclaims can run for of this time, if nobody else wants anything: its budget of each
-/// period is charged with its share of what may be promised at least.
-pub(crate) fn reclaimed<P: Platform>(me: ThisCpu<'_, P>, time: Nanos) -> Nanos {
-    match me.k.config.rules.dl_grub.get() {
-        DlGrub::Off => time,
-        DlGrub::UMax | DlGrub::One => {
-            let most = (u128::from(time.0) << RATIO_SHIFT) / u128::from(Limit::of(me).bw_ratio);
-            Nanos(most as u64)
-        }
-    }
-}
-
 /// How much of a CPU may be promised.
 struct Limit {
     /// Umax, in 2^20ths.

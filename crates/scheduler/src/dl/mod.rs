@@ -72,7 +72,6 @@ pub(crate) use admission::fits;
 pub use admission::{NotAdmitted, may_take_affinity, promises_hold};
 pub use counts::DlCounts;
 pub use entity::{DlCpus, DlDomain, DlEntity, DlOfTask, DlRq};
-pub(crate) use grub::reclaimed;
 pub(crate) use params::BW_SHIFT;
 pub use params::{DlParams, DlParamsError, ratio};
 pub use server::Server;

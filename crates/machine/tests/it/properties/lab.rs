@@ -68,10 +68,13 @@ fn run_once(scenario: &Scenario, later: &[(u32, String)], options: RunOptions) -
     Machine::new(spec, config, setup, options)?.run()
 }
 
-/// Where groups have real-time tasks of their own, each has some time for them, and the root enough for all.
+/// Where groups have real-time tasks of their own, each has some time for them, and the root enough for all,
+/// or no limit, which deadline tasks that are bound to a CPU need.
 fn give_real_time(config: &Config, setup: &mut Setup) {
-    for setting in ["sched_rt_period_us=10000", "sched_rt_runtime_us=9000"] {
-        config.set(setting).expect("legal");
+    if config.tunables.sched_rt_runtime_us.get() >= 0 {
+        for setting in ["sched_rt_period_us=10000", "sched_rt_runtime_us=9000"] {
+            config.set(setting).expect("legal");
+        }
     }
     let mut runtimes = vec![Nanos::from_micros(2_000)];
     setup.change_groups(|group| {

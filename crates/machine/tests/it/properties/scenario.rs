@@ -225,11 +225,13 @@ impl Scenario {
 impl Scenario {
     /// Whether a task asks for clamps.
     pub fn clamps(&self) -> bool {
-        let asks = |op: &Op| match op {
-            Op::Clamps(..) => true,
-            Op::Fork { ops, .. } => ops.iter().any(|op| matches!(op, Op::Clamps(..))),
-            _ => false,
-        };
+        fn asks(op: &Op) -> bool {
+            match op {
+                Op::Clamps(..) => true,
+                Op::Fork { ops, .. } => ops.iter().any(asks),
+                _ => false,
+            }
+        }
         self.tasks.iter().any(|task| task.ops.iter().any(asks))
     }
 

@@ -6,7 +6,7 @@ use crate::check::tests::{Watched, state_alarms};
 use crate::dl::cbs::Budget;
 use crate::rq::Resched;
 use crate::testing::{Lab, deadline};
-use crate::{CpuId, CpuMask, Event, Nanos, Policy, Reason, TaskId};
+use crate::{CpuId, CpuMask, Event, Reason, TaskId};
 
 const CPU0: CpuId = CpuId(0);
 
@@ -17,29 +17,6 @@ fn waiting() -> (Lab, TaskId) {
     let later = lab.spawn(deadline(10, 80, 100), 0);
     assert_eq!(state_alarms(&lab), [""; 0]);
     (lab, later)
-}
-
-/// The checker is told that a task has run for `ran` again and again, without ever being throttled: the
-/// number of the time at which it raises the alarm.
-fn told_to_run(policy: Policy, ran: Nanos) -> Option<u64> {
-    let lab = Lab::new(1, "6.1.y", &["hz=250"]);
-    let mut watched = Watched::new(&lab);
-    let p = lab.spawn(policy, 0);
-    watched.tell(Event::WakeupNew { task: p, target: CPU0 });
-    (1..1_000).find(|_| {
-        lab.advance(ran);
-        watched.raises(Event::StatRuntime { task: p, runtime: ran, vruntime: 0 }, "deadline-groups DA1")
-    })
-}
-
-/// One step of 4 ms may overrun. 10/100 may have had 14 + t/10 ms before the latest, 10/50/100 14 ms in its
-/// first 100 ms; who reclaims 256/269 of the time, of a period and of ten steps, ten times what it asks for.
-#[test]
-fn da1_a_budget_that_does_not_end() {
-    assert_eq!(told_to_run(deadline(10, 100, 100), ms(4)), Some(6), "20 ms of 24, which allow 16.4");
-    assert_eq!(told_to_run(deadline(10, 50, 100), ms(4)), Some(5), "16 ms of 20, which allow 14");
-    let Policy::Deadline(params) = deadline(10, 100, 100) else { panic!("a deadline task") };
-    assert_eq!(told_to_run(Policy::Deadline(params.reclaiming()), ms(4)), Some(710), "2836 of 2840 ms");
 }
 
 #[test]
