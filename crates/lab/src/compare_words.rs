@@ -11,7 +11,7 @@ use crate::machines::NamedMachine;
 use crate::reading::Reading;
 use crate::settings::Settings;
 use crate::sources::Sources;
-use schema::{ExperimentText, GroupText};
+use schema::{ExperimentText, GroupText, is_in_group};
 use suggest::suggest;
 
 /// What is to be compared.
@@ -92,12 +92,9 @@ fn arm(
 /// it would change nothing, most likely because the name is misspelt. (One with CPUs of its own takes them
 /// from others.)
 fn have_somebody(said: &[GroupText], own: &ExperimentText, below: &ExperimentText) -> Result<(), Error> {
-    let is_in = |path: &str, group: &str| {
-        path.strip_prefix(group).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
     let is_there = |group: &GroupText| {
-        below.groups.iter().any(|other| is_in(&other.name, &group.name))
-            || own.members.iter().any(|member| is_in(&member.group, &group.name))
+        below.groups.iter().any(|other| is_in_group(&other.name, &group.name))
+            || own.members.iter().any(|member| is_in_group(&member.group, &group.name))
             || group.settings.iter().any(|setting| setting.starts_with("cpuset."))
     };
     let Some(GroupText { name, .. }) = said.iter().find(|group| !is_there(group)) else { return Ok(()) };

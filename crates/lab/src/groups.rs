@@ -10,7 +10,7 @@ use scheduler::registry::RtThrottle;
 use scheduler::{Clamps, CpuMask, GroupId, Nanos};
 use schema::{
     ExperimentText, GroupClamps, GroupLimit, GroupResult, GroupStat, GroupText, MemberText, PartitionResult,
-    RtGroupLimit,
+    RtGroupLimit, is_in_group,
 };
 use suggest::suggest;
 use workload::groups::{Group, Member, Members, group_at, weight_of_shares};
@@ -176,11 +176,7 @@ impl Groups {
         let whom = task.parse().map_err(|problem| Error::Settings { word: task.clone(), problem })?;
         let of = |problem| Error::Group { group: group.clone(), problem };
         let path = Group::new(group).map_err(of)?.path().to_owned();
-        let is_there = |described: &Group| {
-            let below = described.path().strip_prefix(&path);
-            below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        if self.described.iter().any(is_there) {
+        if self.described.iter().any(|described| is_in_group(described.path(), &path)) {
             return Ok(Member { whom, group: path });
         }
         let near = suggest(&path, self.described.iter().map(|group| group.path().to_owned()));

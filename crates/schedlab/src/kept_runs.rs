@@ -4,11 +4,11 @@
 //! whole or has no end of line, and then the run is made again.
 
 use crate::error::Error;
-use crate::outputs::OutputError;
+use crate::outputs::{OutputError, lock};
 use lab::{KeptRuns, RunFigures, RunHash};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -48,12 +48,11 @@ impl RunsFile {
     pub fn open(path: &Path) -> Result<RunsFile, Error> {
         let failed = |source| OutputError::Write { path: path.to_owned(), source };
         let head = Head { schema: SCHEMA.to_owned(), program: program().map_err(failed)? };
-        let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).to_owned();
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
         let mut file = options.open(path).map_err(failed)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(Error::RunsBusy { path: path.to_owned() }),
-            Err(TryLockError::Error(error)) => return Err(failed(error).into()),
+        if !lock(&file, path)? {
+            return Err(Error::RunsBusy { path: path.to_owned() });
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;

@@ -2,8 +2,8 @@
 //! process at a time writes into it.
 
 use crate::Error;
-use crate::outputs::{Output, OutputError, check_folder};
-use std::fs::{self, File, TryLockError};
+use crate::outputs::{Output, OutputError, check_folder, lock};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use sweep::Folder;
@@ -35,12 +35,11 @@ impl SweepFolder {
             Ok(()) | Err(_) => {}
         }
         check_folder(path)?;
-        let lock = File::create(path.join(LOCK)).map_err(failed)?;
-        match lock.try_lock() {
-            Ok(()) => Ok(SweepFolder { path: path.to_owned(), _lock: lock }),
-            Err(TryLockError::WouldBlock) => Err(Error::SweepBusy { path: path.to_owned() }),
-            Err(TryLockError::Error(error)) => Err(failed(error).into()),
+        let file = File::create(path.join(LOCK)).map_err(failed)?;
+        if !lock(&file, path)? {
+            return Err(Error::SweepBusy { path: path.to_owned() });
         }
+        Ok(SweepFolder { path: path.to_owned(), _lock: file })
     }
 }
 

@@ -5,6 +5,12 @@ use serde::{Deserialize, Serialize};
 use crate::figures::figures;
 use crate::{Better, Field, Figure, Fold};
 
+/// Whether a path is that of a group or of one below it.
+#[must_use]
+pub fn is_in_group(path: &str, group: &str) -> bool {
+    path.strip_prefix(group).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 /// A task group of an experiment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

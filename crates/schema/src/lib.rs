@@ -75,6 +75,7 @@ pub use figures::{Field, Figure, Fold, Row};
 pub use frequency::{CpuFrequency, FrequencyResult};
 pub use groups::{
     GroupClamps, GroupLimit, GroupResult, GroupStat, GroupText, MemberText, PartitionResult, RtGroupLimit,
+    is_in_group,
 };
 pub use histogram::{Histogram, Precision};
 pub use ids::{CpuId, Nanos, Pid, Prio};

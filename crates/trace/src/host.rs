@@ -56,10 +56,7 @@ impl Host {
 
     /// What is known of a cgroup and of those above it, the topmost first, by their paths.
     fn groups_above<'a>(&'a self, cgroup: &'a str) -> impl Iterator<Item = (&'a str, &'a CgroupCpu)> {
-        let covers = |path: &str| {
-            let rest = cgroup.strip_prefix(path.trim_end_matches('/'));
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
+        let covers = |path: &str| schema::is_in_group(cgroup, path.trim_end_matches('/'));
         let above = self.cgroups.iter().filter(move |(path, _)| covers(path));
         above.map(|(path, cpu)| (path.as_str(), cpu))
     }

@@ -133,10 +133,7 @@ impl Course {
 
     fn is_in_group(&self, pid: Pid, group: u32) -> bool {
         let Some(above) = self.groups.get(group as usize) else { return false };
-        let below = |path: &str| {
-            path.strip_prefix(above.path.as_str())
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
+        let below = |path: &str| schema::is_in_group(path, &above.path);
         self.groups.iter().any(|group| below(&group.path) && group.tasks.binary_search(&pid).is_ok())
     }
 

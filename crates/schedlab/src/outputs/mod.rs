@@ -10,7 +10,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use lab::{STANDARD_STREAM, is_packed};
 use partial::Partial;
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
@@ -242,6 +242,19 @@ pub fn check_folder(path: &Path) -> Result<(), OutputError> {
         return Err(failed(ErrorKind::NotADirectory.into()));
     }
     tempfile::tempfile_in(path).map(drop).map_err(failed)
+}
+
+/// Locks a file for as long as it is open, on behalf of what is written to `path`. Whether no other process
+/// has it.
+///
+/// # Errors
+/// A file system that cannot lock.
+pub fn lock(file: &File, path: &Path) -> Result<bool, OutputError> {
+    match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(source)) => Err(OutputError::Write { path: path.to_owned(), source }),
+    }
 }
 
 #[cfg(test)]

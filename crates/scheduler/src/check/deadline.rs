@@ -1,5 +1,5 @@
-//! deadline-groups DA2, DA3, DA5, DA6 and DA8: the deadline class agrees with itself, and the earliest
-//! deadline runs.
+//! deadline-groups DA1 to DA3, DA5, DA6 and DA8: the deadline class agrees with itself, the earliest deadline
+//! runs, and nobody does who is throttled.
 
 use super::{Findings, Moment, Queue};
 use crate::dl::DlId;
@@ -128,5 +128,16 @@ pub(super) fn tasks<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     }
     found.expect("deadline-groups DA3", own <= all, || {
         format!("deadline tasks have {own}, CPUs are assigned {all}")
+    });
+}
+
+/// DA1: who is throttled does not run, where nothing keeps it from stopping. How much it may have run in a
+/// given time is not asked: the bound takes a kernel that reckons without rounding and a task that wakes into
+/// its own periods only.
+pub(super) fn throttled_stops<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
+    let curr = moment.k.task(queue.rq.curr);
+    let runs_on = curr.class.get() == Class::Deadline && curr.dl.is_throttled();
+    found.expect("deadline-groups DA1", !runs_on, || {
+        format!("CPU {} runs {:?}, which is throttled", queue.rq.cpu, queue.rq.curr)
     });
 }

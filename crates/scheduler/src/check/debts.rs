@@ -3,7 +3,7 @@
 
 use super::{Findings, Moment};
 use crate::platform::Platform;
-use crate::{CpuId, CpuMask, GroupId, Nanos, Scheduler};
+use crate::{CpuId, CpuMask, GroupId, Nanos};
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -40,7 +40,9 @@ impl Debts {
             let curr = k.task(k.rq(cpu).published.curr.get());
             let is_now = (!in_user.contains(cpu)).then(|| curr.se.group.get());
             let before = core::mem::replace(&mut self.in_kernel[cpu.index()], is_now);
-            let ran_for = |group| [before, is_now].into_iter().flatten().any(|of| is_below(k, of, group));
+            let ran_for = |group| {
+                [before, is_now].into_iter().flatten().any(|of| k.groups.upwards(of).any(|g| g == group))
+            };
             for group in k.groups.ids().filter(|group| k.groups.get(*group).pool.is_some()) {
                 let kernel_time = &mut self.kernel_time[group.index() * cpus + cpu.index()];
                 if ran_for(group) {
@@ -64,10 +66,4 @@ impl Debts {
 /// What a group's queue on a CPU has used and not got yet, in ns.
 pub(super) fn debt<P: Platform>(moment: &Moment<'_, P>, group: GroupId, cpu: CpuId) -> i64 {
     (-moment.k.group_queue(group, cpu).bandwidth.remaining.get()).max(0)
-}
-
-/// Whether a group is that one, or below it.
-fn is_below<P: Platform>(k: &Scheduler<P>, group: GroupId, above: GroupId) -> bool {
-    let levels = core::iter::successors(Some(group), |g| Some(k.groups.parent(*g)));
-    levels.take_while(|g| *g != GroupId::ROOT).any(|g| g == above)
 }

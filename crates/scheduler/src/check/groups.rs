@@ -89,9 +89,8 @@ fn limit<P: Platform>(moment: &Moment<'_, P>, group: GroupId, found: &mut Findin
     let k = moment.k;
     let of = k.groups.get(group);
     let above = |cpu: CpuId| {
-        let ancestors = core::iter::successors(Some(group), |g| Some(k.groups.parent(*g)));
-        let ancestors = ancestors.take_while(|g| *g != GroupId::ROOT);
-        ancestors.filter(|g| k.group_queue(*g, cpu).bandwidth.is_throttled()).count()
+        let from_here = k.groups.upwards(group);
+        from_here.filter(|g| k.group_queue(*g, cpu).bandwidth.is_throttled()).count()
     };
     for cpu in k.online.iter() {
         let (counted, right) = (k.group_queue(group, cpu).bandwidth.above(), above(cpu));

@@ -23,7 +23,6 @@
 //! remembers which such settings were ever in force, and the invariants are as strict as that permits.
 
 mod best_run;
-mod budgets;
 mod checker;
 mod counters;
 mod cpupri;
@@ -191,7 +190,7 @@ fn look<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     cpupri::every_cpu_once(moment, found);
     for queue in moment.settled_queues() {
         deadline::earliest_runs(moment, &queue, found);
-        budgets::throttled_stops(moment, &queue, found);
+        deadline::throttled_stops(moment, &queue, found);
         running::look(moment, &queue, found);
         placement::runs_what_is_queued(moment, &queue, found);
         spinners::look(moment, &queue, found);

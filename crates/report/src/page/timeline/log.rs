@@ -4,6 +4,7 @@ use super::{At, Budget, Builder, LeftAs, LockKind, Seen, Spun, Timeline};
 use crate::naming::interrupts;
 use schema::{
     LogBudget, LogEvent, LogGroup, LogLock, LogPrevState, LogRecord, LogTask, LogTaskRef, Nanos, Pid, Window,
+    is_in_group,
 };
 
 /// What of a run to show.
@@ -124,11 +125,8 @@ fn tell<'m>(builder: &mut Builder, record: &LogRecord, meaning: &impl Fn(&str) -
 
 /// The tasks of a group and of the groups below it.
 fn members(groups: &[LogGroup], above: &LogGroup) -> Vec<Pid> {
-    let is_below = |group: &&LogGroup| {
-        let rest = group.path.strip_prefix(above.path.as_str());
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    groups.iter().filter(is_below).flat_map(|group| group.tasks.iter().copied()).collect()
+    let members = groups.iter().filter(|group| is_in_group(&group.path, &above.path));
+    members.flat_map(|group| group.tasks.iter().copied()).collect()
 }
 
 /// Whose lock it is: a CPU, a pid or the number of a mutex or a channel.

@@ -146,6 +146,12 @@ impl Groups {
         if group == GroupId::ROOT { group } else { self.get(group).parent }
     }
 
+    /// A group and those that it is part of, but for the root.
+    pub(crate) fn upwards(&self, group: GroupId) -> impl Iterator<Item = GroupId> {
+        let levels = core::iter::successors(Some(group), |group| Some(self.parent(*group)));
+        levels.take_while(|group| *group != GroupId::ROOT)
+    }
+
     pub(in crate::fair) fn depth(&self, group: GroupId) -> u32 {
         if group == GroupId::ROOT { 0 } else { self.get(group).depth }
     }

@@ -42,8 +42,7 @@ pub(crate) fn park<P: Platform>(rq: &mut RqGuard<'_, P>, p: TaskId) {
     rq.fair.parked.push(&me.k.tasks, p);
     rq.bring(before);
     // The first for whom a throttled queue stops begins its time.
-    let levels = core::iter::successors(Some(own), |group| Some(me.k.groups.parent(*group)));
-    for group in levels.take_while(|group| *group != GroupId::ROOT) {
+    for group in me.k.groups.upwards(own) {
         let queue = &me.group_queue(group, rq.cpu).bandwidth;
         if queue.is_throttled() && queue.stops_since.get().is_none() {
             queue.stops_since.set(Some(now));
