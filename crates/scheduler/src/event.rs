@@ -267,6 +267,9 @@ reasons! {
     Stolen "stolen" "A higher task took a lock before the waiter it was handed to.";
     MutexSpins "mutex_spins" "A task found a mutex of the kernel taken and spins, as its owner runs.";
     MutexSleeps "mutex_sleeps" "A task sleeps for a mutex of the kernel.";
+    RtlockSpins "rtlock_spins"
+        "A task found a spinlock of the kernel taken and spins, as its owner runs (PREEMPT_RT).";
+    RtlockSleeps "rtlock_sleeps" "A task sleeps for a spinlock of the kernel (PREEMPT_RT).";
     MutexHandedOver "mutex_handed_over"
         "A mutex of the kernel was handed to the first waiter, which had been woken in vain.";
     SliceIgnored "slice_ignored" "A fair task asked for a slice of its own, and this kernel gives none.";

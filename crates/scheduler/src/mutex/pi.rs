@@ -36,7 +36,12 @@ pub(super) async fn lock<P: Platform>(
     wait(lock, own).await;
     // The owner may have released it since: who may spin then sees that.
     let released = me.k.mutexes.get(m).owner.get().is_none();
-    Ok(if spins(me) && (released || may_spin(me, p, m)) { LockOutcome::Spin } else { LockOutcome::Sleep })
+    if spins(me) && (released || may_spin(me, p, m)) {
+        tell(me, p, m, Reason::MutexSpins, Reason::RtlockSpins);
+        return Ok(LockOutcome::Spin);
+    }
+    tell_sleep(me, p, m);
+    Ok(LockOutcome::Sleep)
 }
 
 /// The waiter runs again, or still: it takes the mutex, unless someone stole it or came before it.
@@ -47,7 +52,25 @@ pub(super) async fn resume<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, m: MutexI
         return LockOutcome::Acquired;
     }
     set_current_state(me, waiting_state(me, m));
-    if spins(me) && may_spin(me, p, m) { LockOutcome::Spin } else { LockOutcome::Sleep }
+    if spins(me) && may_spin(me, p, m) {
+        return LockOutcome::Spin;
+    }
+    tell_sleep(me, p, m);
+    LockOutcome::Sleep
+}
+
+/// `p` goes to sleep for `m`.
+pub(super) fn tell_sleep<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, m: MutexId) {
+    tell(me, p, m, Reason::MutexSleeps, Reason::RtlockSleeps);
+}
+
+/// Of locks of the kernel only: who waits for one of user space does so in a system call of its own, which is
+/// seen without.
+fn tell<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, m: MutexId, of_mutex: Reason, of_spinlock: Reason) {
+    let mutex = me.k.mutexes.get(m);
+    if mutex.in_kernel.get() {
+        me.decide(p, if mutex.rtlock.get() { of_spinlock } else { of_mutex });
+    }
 }
 
 fn spins<P: Platform>(me: ThisCpu<'_, P>) -> bool {

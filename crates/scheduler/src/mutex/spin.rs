@@ -41,6 +41,7 @@ fn look<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, m: MutexId) -> OwnerSeen {
     } else if may_spin(me, p, m) && !me.k.rq(me.id).published.need_resched() {
         OwnerSeen::Runs
     } else {
+        super::pi::tell_sleep(me, p, m);
         OwnerSeen::SleepNow
     }
 }

@@ -1,7 +1,8 @@
 //! machine.md 1.3: spinlocks that sleep; M25 and M26.
 
 use super::*;
-use crate::{CpuMask, TaskState};
+use crate::mutex::{OwnerSeen, spin_on_owner};
+use crate::{CpuMask, Reason, TaskState};
 
 /// A fair task A of CPU 0 has the lock and was preempted by a pinned FIFO 50.
 fn preempted_owner() -> (Bench, TaskId, TaskId, MutexId) {
@@ -23,6 +24,7 @@ fn m25_a_fair_task_sleeps_for_the_lock_of_a_preempted_one() {
     assert!(!bench.lock(b, m));
     assert_eq!(bench.lab.k.task(b).state.get(), TaskState::Uninterruptible);
     assert_eq!((bench.voluntary_switches(b), bench.setprios().len()), (1, 0));
+    assert_eq!(bench.waits(), [0, 1, 0, 0]);
     assert_eq!(bench.lab.running(0), fifo_50);
     bench.lab.block(0);
     assert_eq!(bench.lab.running(0), a);
@@ -56,5 +58,39 @@ fn fair_tasks_steal_from_their_equals_real_time_tasks_do_not() {
         bench.unlock_unsettled(owner, m);
         let outcome = bench.try_lock(thief, m).expect("a legal lock");
         assert_eq!(outcome == LockOutcome::Acquired, steals, "{policy:?}, of the kernel: {rtlock}");
+    }
+}
+
+/// machine.md 1.3: while the owner is on its CPU the waiter spins; when that leaves it, the waiter sleeps.
+#[test]
+fn a_waiter_spins_while_the_owner_runs_and_then_sleeps() {
+    let bench = Bench::new(2, "6.1-rt", &[]);
+    let [owner, waiter] =
+        [0, 1].map(|cpu| bench.lab.spawn_allowed(Policy::Normal, cpu, CpuMask::single(crate::CpuId(cpu))));
+    let m = bench.lab.k.mutexes.create_rtlock();
+    assert!(bench.lock(owner, m));
+    assert_eq!(bench.try_lock(waiter, m), Ok(LockOutcome::Spin));
+    assert_eq!(bench.waits(), [1, 0, 0, 0]);
+    bench.lab.spawn_allowed(fifo(50), 0, cpus(&[0]));
+    assert_eq!(spin_on_owner(bench.on_cpu(waiter), waiter, m), OwnerSeen::SleepNow);
+    assert_eq!(bench.waits(), [1, 1, 0, 0]);
+}
+
+/// Of a mutex of user space its own switches tell.
+#[test]
+fn only_locks_of_the_kernel_tell_how_they_are_waited_for() {
+    let bench = Bench::new(2, "6.1-rt", &["rtmutex_spin=never"]);
+    let [owner, waiter] =
+        [0, 1].map(|cpu| bench.lab.spawn_allowed(Policy::Normal, cpu, CpuMask::single(crate::CpuId(cpu))));
+    let m = bench.pi();
+    assert!(bench.lock(owner, m) && !bench.lock(waiter, m));
+    assert_eq!(bench.waits(), [0; 4]);
+}
+
+impl Bench {
+    /// Who began to spin and who slept: for spinlocks of the kernel, then for its mutexes.
+    fn waits(&self) -> [u64; 4] {
+        [Reason::RtlockSpins, Reason::RtlockSleeps, Reason::MutexSpins, Reason::MutexSleeps]
+            .map(|reason| self.lab.count(reason))
     }
 }
