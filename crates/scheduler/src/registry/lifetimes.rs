@@ -1,6 +1,6 @@
-//! Since and until which kernels a feature exists, where the specification says so and the feature is one of
-//! a newer fair class, which means nothing elsewhere. The others can be switched everywhere: those that the
-//! documents tried existed in patched kernels before any release had them.
+//! Since and until which kernels a feature exists. One that is not here can be switched in all. Those of 2.6
+//! can in every kernel of 2.6, whichever release had them: the documents tried them in kernels of their own,
+//! before any release had them and after.
 
 use super::Feature;
 
@@ -28,6 +28,11 @@ impl Lifetime {
         LIFETIMES.iter().find(|lifetime| lifetime.feature == feature)
     }
 
+    /// No release has it: only patches do, those of the profiles that switch it on.
+    pub fn is_of_patches(&self) -> bool {
+        self.main[0] == self.main[1]
+    }
+
     /// Whether a release has the feature.
     pub fn holds(&self, release: ReleaseNumbers) -> bool {
         let within = |[from, before]: &[ReleaseNumbers; 2]| *from <= release && release < *before;
@@ -48,6 +53,11 @@ const fn lives(
 
 const fn since(from: ReleaseNumbers, feature: Feature, kernels: &'static str) -> Lifetime {
     lives(feature, [from, STILL], kernels, "eevdf-class 0.4")
+}
+
+/// Of 2.6: what 2.6.35 removed, with the choice that is always made since.
+const fn old(feature: Feature, kernels: &'static str) -> Lifetime {
+    lives(feature, [[0, 0, 0], [3, 0, 0]], kernels, "fair-class 9; fair-placement 8.1")
 }
 
 impl Lifetime {
@@ -94,8 +104,39 @@ pub const LIFETIMES: &[Lifetime] = &[
     lives(Feature::WaWeight, [[4, 14, 0], STILL], "exists since 4.14", "fair-placement 8.3"),
     lives(Feature::WaBias, [[4, 14, 0], STILL], "exists since 4.14", "fair-placement 8.3"),
     lives(Feature::UtilEst, [[4, 17, 0], STILL], "exists since 4.17", "fair-placement 8.3"),
-    lives(Feature::UtilEstFastup, [[5, 5, 0], STILL], "came between 5.4 and 5.10", "fair-placement 8.1"),
+    lives(
+        Feature::UtilEstFastup,
+        [[5, 5, 0], [6, 8, 0]],
+        "existed from 5.5 to 6.7, and is always on since",
+        "fair-placement 8.1 [R]",
+    ),
     lives(Feature::BaseSlice, [[5, 13, 0], [6, 6, 0]], "existed from 5.13 to 6.5", "fair-placement 8.3"),
+    lives(Feature::TtwuQueue, [[3, 0, 0], STILL], "exists since 3.0", "rt-class 0.3"),
+    // The patches of seed 001 are for 4.0.
+    lives(Feature::RtPushIpi, [[4, 0, 0], STILL], "exists since 4.1", "rt-class 0.3"),
+    lives(
+        Feature::PreemptLazy,
+        [[0, 0, 0], [0, 0, 0]],
+        "is one of the -rt patches, which mainline has not taken over",
+        "machine.md 1.10",
+    ),
+    old(Feature::FairSleepers, "existed until 2.6.34, and is always on since"),
+    old(Feature::NormalizedSleeper, "existed until 2.6.34"),
+    old(Feature::StartNice, "was in no release: a patch of 2010 to 2.6.35"),
+    old(Feature::AdaptiveGran, "existed until 2.6.34"),
+    old(Feature::AsymGran, "existed until 2.6.34, and is always on since"),
+    old(Feature::WakeupSync, "existed from 2.6.32 to 2.6.34"),
+    old(Feature::WakeupOverlap, "existed until 2.6.34"),
+    old(Feature::WakeupRunning, "existed from 2.6.32 to 2.6.34"),
+    old(Feature::SyncWakeups, "existed until 2.6.34, and is always on since"),
+    old(Feature::SyncLess, "existed from 2.6.32 to 2.6.34"),
+    old(Feature::SyncMore, "existed from 2.6.32 to 2.6.34"),
+    lives(
+        Feature::AffineWakeups,
+        [[0, 0, 0], [3, 3, 0]],
+        "existed until 3.2, without effect from 2.6.35 on",
+        "fair-class 9; fair-placement 8.1",
+    ),
 ];
 
 #[cfg(test)]

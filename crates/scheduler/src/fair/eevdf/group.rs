@@ -1,39 +1,75 @@
 //! The entity of a group gets another weight, or other slices, where it stands (deadline-groups B2, B3): no
 //! task does, for a task leaves its queue for that.
 
-use super::average::{sums, update_min_vruntime};
+use super::average::{avg_vruntime, sums, update_min_vruntime};
 use super::lag::{reweight_entity, update_entity_lag};
 use super::place::{Entrance, place_entity};
 use super::{join_tree, leave_tree};
 use crate::Nanos;
-use crate::fair::queue::EntityId;
+use crate::fair::queue::{EntityId, FairEntity};
 use crate::fair::vruntime::{lag, scaled};
 use crate::platform::Platform;
+use crate::registry::Reweight;
 use crate::rq::RqGuard;
 
-/// Another weight for an entity that competes; the running one has been charged. It is owed the same real
-/// time afterwards, and what is left of its request and of its protection is the same real time, too.
+/// Another weight for an entity that competes; the running one has been charged (eevdf-class 3.8).
 pub(in crate::fair) fn reweight_queued<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, weight: u64) {
     let se = rq.me.entity(entity);
-    let (old, vruntime) = (se.weight.get(), se.vruntime.get());
-    let left = scaled(lag(se.eevdf.deadline.get(), vruntime), old, weight);
-    let protected = scaled(lag(se.eevdf.vprot.get(), vruntime), old, weight);
-    update_entity_lag(rq, se);
-    leave_tree(rq, se);
-    se.eevdf.on_rq.set(false);
-    reweight_entity(se, weight, rq.me.k.config.rules.reweight.get());
-    se.weight.set(weight);
-    if sums(rq).weights() > 0 {
-        place_entity(rq, se, Entrance::Return);
+    match rq.me.k.config.rules.reweight.get() {
+        Reweight::Keep => scale_about(rq, se, weight, se.vruntime.get()),
+        Reweight::AboutV | Reweight::Rescale => {
+            let v = avg_vruntime(rq);
+            scale_about(rq, se, weight, v);
+        }
+        Reweight::Place => place_anew(rq, entity, weight),
     }
-    let now = se.vruntime.get();
-    se.eevdf.deadline.set(now.wrapping_add_signed(left));
-    se.eevdf.vprot.set(now.wrapping_add_signed(protected));
-    se.eevdf.on_rq.set(true);
     if rq.fair.curr != Some(entity) {
         join_tree(rq, entity, se);
     }
     update_min_vruntime(rq);
+}
+
+/// Its distances from a point of virtual time stay the same real time; its protection does under `rescale`
+/// only. About V that keeps what it is owed and leaves V where it is; about the place where it stands, neither.
+fn scale_about<P: Platform>(rq: &mut RqGuard<'_, P>, se: &FairEntity, weight: u64, origin: u64) {
+    let (kept, old) = (&se.eevdf, se.weight.get());
+    let moved = |to: u64| origin.wrapping_add_signed(scaled(lag(to, origin), old, weight));
+    let (deadline, vprot) = (moved(kept.deadline.get()), moved(kept.vprot.get()));
+    update_entity_lag(rq, se);
+    leave_tree(rq, se);
+    let rule = rq.me.k.config.rules.reweight.get();
+    reweight_entity(se, weight, rule);
+    se.weight.set(weight);
+    if rule != Reweight::Keep {
+        se.vruntime.set(origin.wrapping_add_signed(kept.vlag.get().wrapping_neg()));
+    }
+    kept.deadline.set(deadline);
+    if rule == Reweight::Rescale {
+        kept.vprot.set(vprot);
+    }
+}
+
+/// It is taken out and placed as if it came, with what is left of its request and of its protection. V
+/// contains it all the same if it is running, so that its lag is inflated in vain.
+fn place_anew<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, weight: u64) {
+    let se = rq.me.entity(entity);
+    let (kept, old, vruntime) = (&se.eevdf, se.weight.get(), se.vruntime.get());
+    let left = scaled(lag(kept.deadline.get(), vruntime), old, weight);
+    let protected = scaled(lag(kept.vprot.get(), vruntime), old, weight);
+    update_entity_lag(rq, se);
+    leave_tree(rq, se);
+    let runs = rq.fair.curr == Some(entity);
+    kept.on_rq.set(runs);
+    reweight_entity(se, weight, Reweight::Place);
+    se.weight.set(weight);
+    let others = if runs { rq.fair.eevdf.sum_w } else { sums(rq).weights() };
+    if others > 0 {
+        place_entity(rq, se, Entrance::Return);
+    }
+    let now = se.vruntime.get();
+    kept.deadline.set(now.wrapping_add_signed(left));
+    kept.vprot.set(now.wrapping_add_signed(protected));
+    kept.on_rq.set(true);
 }
 
 /// The entity of a group asks for slices as short as the shortest of its queue.

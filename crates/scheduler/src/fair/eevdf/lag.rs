@@ -45,12 +45,13 @@ pub(super) fn update_entity_lag<P: Platform>(rq: &mut RqGuard<'_, P>, se: &FairE
     if kept == found { Stored::AsFound } else { Stored::Corrected }
 }
 
-/// The weight of an entity that is off its queue changes: what it is owed in real time stays, and under
-/// `reweight=rescale` what is left of its request too.
+/// The weight of an entity that is off its queue changes: what it is owed in real time stays, and from 6.13 on
+/// what is left of its request too.
 pub(in crate::fair) fn reweight_entity(se: &FairEntity, weight: u64, rule: Reweight) {
     let old = se.weight.get();
     se.eevdf.vlag.set(scaled(se.eevdf.vlag.get(), old, weight));
-    if se.eevdf.rel_deadline.get() && rule == Reweight::Rescale {
+    let scales_request = matches!(rule, Reweight::Place | Reweight::Rescale);
+    if se.eevdf.rel_deadline.get() && scales_request {
         se.eevdf.deadline.set(scaled(se.eevdf.deadline.get() as i64, old, weight) as u64);
     }
 }

@@ -59,9 +59,15 @@ rules! {
         Forfeit "forfeit" "The rest of the request (7.0 on; 6.18.y, 6.12.y).",
         Deadline "deadline" "One more slice until the deadline, and no service.",
     }
-    Reweight reweight "What does another weight change beside the lag?" "eevdf-class 3.8" {
-        Rescale "rescale" "The distance to the deadline, too (6.13 on).",
-        Keep "keep" "Nothing (6.6 to 6.12).",
+    Reweight reweight "What does another weight change, beside the lag of a task?" "eevdf-class 3.8" {
+        Rescale "rescale"
+            "What is left of a task's request; of a group's entity lag, request and protection, V stays \
+             (7.1 on, and the ends of 6.18.y and 7.0.y).",
+        Place "place"
+            "What is left of a task's request; a group's entity is placed as if it came, and one that runs \
+             loses or gains by it (6.13 to 7.0).",
+        AboutV "about_v" "Nothing; of a group's entity lag and request, V stays (6.7 to 6.12).",
+        Keep "keep" "Nothing; of a group's entity the request, and it stays where it is (6.6).",
     }
     DelayLag delay_lag "May the debt of a task grow while it stays in its queue asleep?" "eevdf-class 3.7" {
         Clip "clip" "Yes.",

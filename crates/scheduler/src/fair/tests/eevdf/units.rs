@@ -3,7 +3,7 @@
 use super::near;
 use crate::affinity::set_cpus_allowed;
 use crate::fair::Sums;
-use crate::fair::eevdf::{join_tree, lag_limit, leave_tree, set_protect_slice};
+use crate::fair::eevdf::{join_tree, lag_limit, leave_tree, reweight_queued, set_protect_slice};
 use crate::fair::queue::{EntityId, FairEntity};
 use crate::fork::{sched_fork, wake_up_new_task};
 use crate::policy::{sched_setattr_runtime, set_user_nice};
@@ -350,6 +350,52 @@ fn x11_another_weight_keeps_what_is_owed() {
         assert!(near(v, 7_943_284) && near(deadline, d), "{rule}: {v} {deadline}");
         assert!(near(lab.zero_lag_point(0) as i64, 11 * MS as i64) && near(lab.lag_of(a), 3_056_716));
     }
+}
+
+/// X11, on the queue, as the entity of a group: four ways in four kernels.
+#[test]
+fn x11_another_weight_on_the_queue_by_kernel() {
+    type Row = (&'static str, i64, i64, i64);
+    const ROWS: [Row; 5] = [
+        ("6.6", 10_000_000, 13_056_716, 11_289_131),
+        ("6.12", 7_943_284, 11_000_000, 11_000_000),
+        ("6.18", 7_943_285, 11_000_001, 11_000_000),
+        ("6.18.y", 7_943_284, 11_000_000, 11_000_000),
+        ("7.1", 7_943_284, 11_000_000, 11_000_000),
+    ];
+    for (profile, v, d, zero_lag) in ROWS {
+        let lab = Lab::new(1, profile, &["hz=250"]);
+        let tasks = lab.crowd(0, &[0, 0, 0]);
+        let [c, a, b] = [tasks[0], tasks[1], tasks[2]];
+        for (p, v, d) in [(a, 10.0, 11.0), (b, 12.0, 13.0), (c, 11.0, 12.0)] {
+            lab.stand(p, v, d);
+        }
+        {
+            let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
+            reweight_queued(&mut rq, EntityId::of(a), 335);
+        }
+        let [found_v, found_d] = lab.standing_at(a).map(|t| t as i64);
+        assert_eq!((found_v, found_d), (v, d), "{profile}");
+        assert_eq!(lab.zero_lag_point(0) as i64, zero_lag, "{profile}");
+    }
+}
+
+/// 3.8: under `place` V contains a running entity that is placed anew, at (2048 × 10 + 1024 × 12) / 3072, and
+/// the half of its lag of 1 ms is inflated by (3072 + 2048) / 3072.
+#[test]
+fn a_running_entity_that_is_placed_anew_gains_by_it() {
+    let moved = |profile| {
+        let lab = Lab::new(1, profile, &[]);
+        let tasks = lab.crowd(0, &[0, 0]);
+        lab.stand(tasks[0], 10.0, 20.0);
+        lab.stand(tasks[1], 12.0, 30.0);
+        let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
+        reweight_queued(&mut rq, EntityId::of(tasks[0]), 2048);
+        drop(rq);
+        lab.standing_at(tasks[0])[0]
+    };
+    assert_eq!(moved("7.1"), 10_500_000);
+    assert!(near(moved("7.0") as i64, 10_666_666 - 833_333), "{}", moved("7.0"));
 }
 
 /// 3.12, 6.2: to another CPU and back without running, nothing is lost.
