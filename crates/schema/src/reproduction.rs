@@ -173,6 +173,10 @@ pub struct ReproducedRow {
     /// Why it is known not to agree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unreached: Option<String>,
+    /// The scheduler's decisions of which it is the number, where something is wanted of it:
+    /// `schedlab list decisions` says what each means.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<String>,
 }
 
 impl ReproducedRow {

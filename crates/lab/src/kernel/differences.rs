@@ -358,6 +358,15 @@ pub const DIFFERENCES: &[Difference] = &[
     ASKS_RECENT.between([6, 1, 42], [6, 2, 0]),
     ASKS_RECENT.since([6, 6, 0]),
     SELF_IPI.between([6, 1, 165], [6, 2, 0]),
+    releases(V61_BOTH, "fair-placement 8.7", "schedstat counts affine wakeups only if the task comes to its waker")
+        .between([6, 1, 28], [6, 2, 0])
+        .set("affine_count=waker"),
+    releases(V61_BOTH, "fair-placement 8.7", "schedstat counts hot tasks as they move, and not as balancing looks at them")
+        .between([6, 1, 129], [6, 2, 0])
+        .set("hot_count=moved"),
+    releases(V61_BOTH, "fair-placement 8.7", "newly idle CPUs that found nothing soon stop looking")
+        .between([6, 1, 149], [6, 1, 160])
+        .set("newidle_failure=raised"),
     releases(RT, "machine 0.3, 0.4", "ksoftirqd, a fair task, serves timers")
         .until([5, 16, 0])
         .set("timer_thread=ksoftirqd"),
@@ -395,19 +404,26 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(&["6.12.y"], "eevdf-class 0.4", "RT_PUSH_IPI is on")
         .between([6, 12, 0], [6, 12, 96])
         .set("RT_PUSH_IPI"),
-    releases(
-        &["6.6", "6.12", "6.12-rt", "6.12.y"],
-        "fair-placement 8.7",
-        "RT_PUSH_IPI may interrupt its own CPU",
-    )
-    .between([6, 6, 0], [6, 12, 75])
-    .set("rto_skip_self=off"),
+    releases(&["6.12.y"], "deadline-groups E1", "RT_PUSH_IPI may interrupt its own CPU")
+        .between([6, 12, 0], [6, 12, 75])
+        .set("rto_skip_self=off"),
+    releases(&["6.18.y"], "eevdf-class U1", "what this branch got up to April 2026 is partly missing")
+        .between([6, 18, 0], [6, 18, 44]),
     releases(&["6.6"], "eevdf-class 4.3", "a woken task stays in the cluster of the CPU where it would go")
         .since([6, 7, 0])
         .set("cluster_wake=on"),
     releases(V612, "eevdf-class 3.8, U10", "another weight also scales the distance to the deadline")
         .since([6, 13, 0])
-        .set("reweight=rescale"),
+        .set("reweight=place"),
+    releases(V612, "eevdf-class 3.5", "a woken task of another policy ends the protection of a SCHED_IDLE one")
+        .since([6, 15, 0])
+        .set("idle_protection=cancelled"),
+    releases(V612, "fair-placement 8.7 [R]", "schedstat counts hot tasks as they move, and not as balancing looks at them")
+        .since([6, 14, 0])
+        .set("hot_count=moved"),
+    releases(V612, "rt-class 5.4 [R]", "a push asks again whether its task is the first")
+        .since([6, 15, 0])
+        .set("push_revalidate=first_pushable"),
     releases(V612, "eevdf-class 4.5, U10", "balancing looks at lag").since([6, 14, 0]).set("lb_lag=on"),
     releases(V612, "eevdf-class 4.2", "a waker is alone beside tasks that sleep in its queue")
         .between([6, 13, 0], [6, 14, 0])

@@ -15,6 +15,8 @@ const FIRST_LAZY: Release = Release::new(6, 13, 0);
 const FIRST_WITHOUT_NONE: Release = Release::new(7, 0, 0);
 /// The first release whose model can be chosen at boot and changed in debugfs (eevdf-class 5.1 [R]).
 const FIRST_DYNAMIC: Release = Release::new(5, 12, 0);
+/// The first release without that sysctl (fair-placement 8.1).
+const WITHOUT_COMPAT_YIELD: Release = Release::new(2, 6, 39);
 /// The first release that measures the time of interrupts (fair-placement 1.9).
 const FIRST_IRQ_ACCOUNTING: Release = Release::new(2, 6, 37);
 /// The first release with clamps of utilisation, and with a sysctl for those of real-time tasks
@@ -40,7 +42,8 @@ pub(super) fn check(named: &NamedKernel, changes: &[Change], config: &Config) ->
                 .or_else(|| model_not_offered(setting, named))
                 .or_else(|| model_built_in(setting, change.at, named))
                 .or_else(|| measures_no_interrupts(setting, named))
-                .or_else(|| came_later(setting, named));
+                .or_else(|| came_later(setting, named))
+                .or_else(|| went(setting, named));
             if let Some(why) = why {
                 let (setting, kernel) = (written.to_owned(), named.asked.clone());
                 return Err(SettingError::NotInKernel { setting, kernel, why }.into());
@@ -80,9 +83,10 @@ fn foreign(setting: &str, config: &Config) -> Option<String> {
     Some(format!("it belongs to {owner} and {}; {serves} serves fair tasks here", belonging.kernels))
 }
 
-/// Why a kernel has not got a feature, if that is so: its release lies outside the feature's life. What the
-/// nearest profile has on all the same can be switched off, and rules can be set in any kernel: who sets
-/// another discipline than the kernel's own has a fair class of no release, with all its features.
+/// Why a kernel has not got a feature, if that is so: its release lies outside the feature's life. What came
+/// later than a release can be switched off if the nearest profile, as which it runs, has it on; and rules can
+/// be set in any kernel: who sets another discipline than the kernel's own has a fair class of no release, with
+/// all its features.
 fn outlived(setting: &str, named: &NamedKernel, config: &Config) -> Option<String> {
     let upper = setting.to_uppercase();
     let name = upper.split_once('=').map_or(upper.as_str(), |(name, _)| name);
@@ -91,8 +95,19 @@ fn outlived(setting: &str, named: &NamedKernel, config: &Config) -> Option<Strin
     let lifetime = Lifetime::of(feature)?;
     let profile = Config::of_profile(named.profile).ok()?;
     let is_own_class = profile.rules.fair_policy.get() == config.rules.fair_policy.get();
-    let has = lifetime.holds(Offers::of(named).release.numbers()) || profile.has(feature);
+    let release = named.nearest_release().numbers();
+    let came_later = named.is_nearest() && release < lifetime.main[0];
+    let keeps = profile.has(feature) && (came_later || lifetime.is_of_patches());
+    let has = lifetime.holds(release) || keeps;
     (is_own_class && !has).then(|| format!("it {}", lifetime.kernels))
+}
+
+/// Why a kernel has not got a sysctl any more, if that is so (fair-class 3, fair-placement 8.1).
+fn went(setting: &str, named: &NamedKernel) -> Option<String> {
+    let name = setting.split_once('=').map_or(setting, |(name, _)| name);
+    let is_gone = name.strip_prefix("kernel.").unwrap_or(name) == "sched_compat_yield"
+        && named.nearest_release() >= WITHOUT_COMPAT_YIELD;
+    is_gone.then(|| "it existed until 2.6.38".to_owned())
 }
 
 /// Why a kernel cannot have a preemption model, if that is so.
@@ -339,6 +354,18 @@ mod tests {
             ("5.10", "BASE_SLICE"),
             ("4.1", "UTIL_EST"),
             ("2.6.36", "WA_IDLE"),
+            ("2.6.36", "RT_PUSH_IPI"),
+            ("2.6.36", "TTWU_QUEUE"),
+            ("6.1", "NO_FAIR_SLEEPERS"),
+            ("5.14", "NO_FAIR_SLEEPERS"),
+            ("4.4", "START_NICE"),
+            ("7.1", "NO_SYNC_WAKEUPS"),
+            ("6.18.y", "AFFINE_WAKEUPS"),
+            ("6.12", "NO_UTIL_EST_FASTUP"),
+            ("6.6", "NO_PICK_BUDDY"),
+            ("6.12-rt", "PREEMPT_LAZY"),
+            ("6.1", "PREEMPT_LAZY"),
+            ("6.1.y", "sched_compat_yield=1"),
         ] {
             assert!(!said(kernel, &[setting]).is_empty(), "{kernel} {setting}");
         }
@@ -350,6 +377,14 @@ mod tests {
             ("7.1", "NI_RATE"),
             ("6.6", "SIS_PROP"),
             ("4.19", "NO_LB_BIAS"),
+            ("6.1-rt", "NO_PREEMPT_LAZY"),
+            ("5.10.0-rt", "NO_PREEMPT_LAZY"),
+            ("2.6.36", "START_NICE"),
+            ("tip+", "NO_FAIR_SLEEPERS"),
+            ("2.6.36", "sched_compat_yield=1"),
+            ("4.0", "RT_PUSH_IPI"),
+            ("6.12.y", "NO_PICK_BUDDY"),
+            ("6.8", "NO_PICK_BUDDY"),
         ] {
             assert_eq!(said(kernel, &[setting]), "", "{kernel} {setting}");
         }

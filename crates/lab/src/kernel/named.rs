@@ -154,6 +154,11 @@ impl NamedKernel {
         self.release.or_else(described).unwrap_or(Release::new(2, 6, 32))
     }
 
+    /// Whether its profile is that of another release, or of no release in particular.
+    pub fn is_nearest(&self) -> bool {
+        self.release.is_some()
+    }
+
     /// What is known to differ from the profile.
     pub fn differences(&self) -> impl Iterator<Item = &'static Difference> {
         let (release, profile) = (self.release, self.profile);

@@ -369,6 +369,8 @@ fn report_row(row: &RowSpec, point: &Point, published: Option<f64>, full_length:
     let Span { simulated, low, high, kind, enough } = span(row, point);
     let too_short = (row.full_only && !full_length) || !enough;
     let agrees = if too_short { None } else { agrees(row, published, simulated) };
+    let wanted = wanted(row, published);
+    let decisions = if wanted.is_some() { row.metric.decisions() } else { Vec::new() };
     ReproducedRow {
         what: row.what.clone(),
         cell: row.cell.clone(),
@@ -382,9 +384,10 @@ fn report_row(row: &RowSpec, point: &Point, published: Option<f64>, full_length:
         unit: point.unit,
         ratio: published.filter(|p| *p != 0.0).map(|p| nine_digits(simulated / p)),
         agrees,
-        wanted: wanted(row, published),
+        wanted,
         group: row.group.clone(),
         unreached: row.unreached.clone(),
+        decisions,
     }
 }
 

@@ -208,6 +208,13 @@ impl MetricNames {
             MetricNames::Many(many) => many,
         }
     }
+
+    /// Those of them that are numbers of decisions: the decisions' names.
+    #[must_use]
+    pub fn decisions(&self) -> Vec<String> {
+        let name = |key: &String| key.strip_prefix("decisions.").map(str::to_owned);
+        self.patterns().iter().filter_map(name).collect()
+    }
 }
 
 /// What a document says.

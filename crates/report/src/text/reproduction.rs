@@ -80,7 +80,16 @@ fn variant(variant: &ReproducedVariant, sweep: Option<&str>) -> String {
         rows.into_iter().partition(|row| row.at_name.is_some() && row.wanted.is_none());
     out += &by_name(&reported, sweep.unwrap_or(""));
     out += &figures(&rows, sweep);
+    out += &rows.iter().map(|row| decisions(row)).collect::<String>();
     out
+}
+
+/// The decisions behind a figure.
+fn decisions(row: &ReproducedRow) -> String {
+    if row.decisions.is_empty() {
+        return String::new();
+    }
+    wrap(&format!("{}: counts {}", row.what, row.decisions.join(", ")), "  ", "    ")
 }
 
 /// Figures of which nothing is wanted, of a sweep over names: a line for each name, a column for each figure.

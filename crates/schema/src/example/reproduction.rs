@@ -171,6 +171,7 @@ fn after() -> ReproducedVariant {
         agrees: Some(false),
         wanted: Some("at most 0.5".to_owned()),
         unreached: Some("nobody knows".to_owned()),
+        decisions: vec!["preempt_vruntime".to_owned(), "preempt_deadline".to_owned()],
         ..figure("to that before", RowUnit::Ratio, 0.67)
     };
     let failing = ReproducedRow {
@@ -215,5 +216,6 @@ fn figure(what: &str, unit: RowUnit, simulated: f64) -> ReproducedRow {
         wanted: None,
         group: None,
         unreached: None,
+        decisions: Vec::new(),
     }
 }
