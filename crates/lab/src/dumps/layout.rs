@@ -70,7 +70,8 @@ fn sched_debug_of_3_is_laid_out_as_linux_3_7_wrote_it() {
     assert_same_columns(&ours, recorded);
 }
 
-/// Groups, bandwidth control and SCHED_DEADLINE are not modelled, nor a floor of its own for SCHED_IDLE.
+/// Of groups, their limits and deadline tasks results have tables; a floor of its own for SCHED_IDLE is not
+/// modelled.
 #[test]
 fn sched_debug_of_6_1_is_laid_out_as_recorded() {
     let (ours, recorded) = (dump("6.1.y", "sched_debug@20ms"), include_str!("recorded/sched_debug.6.1"));

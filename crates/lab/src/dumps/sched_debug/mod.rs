@@ -1,7 +1,8 @@
 //! /proc/sched_debug, today /sys/kernel/debug/sched/debug (fair-class 11.2, 11.6).
 //!
-//! A line of a name and a value is left out where the model does not have what it tells, such as groups of
-//! tasks; so are the columns of kernels that are built with NUMA balancing or groups.
+//! A line of a name and a value is left out where the model does not have what it tells, or results have a
+//! table of it, as of groups of fair tasks; so are the columns of kernels that are built with NUMA balancing
+//! or groups.
 
 mod cpu;
 mod header;
