@@ -407,6 +407,9 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(&["6.12.y"], "deadline-groups E1", "RT_PUSH_IPI may interrupt its own CPU")
         .between([6, 12, 0], [6, 12, 75])
         .set("rto_skip_self=off"),
+    releases(&["6.12-rt"], "deadline-groups E1", "RT_PUSH_IPI does not interrupt its own CPU")
+        .between([6, 12, 75], [6, 13, 0])
+        .set("rto_skip_self=on"),
     releases(&["6.18.y"], "eevdf-class U1", "what this branch got up to April 2026 is partly missing")
         .between([6, 18, 0], [6, 18, 44]),
     releases(&["6.6"], "eevdf-class 4.3", "a woken task stays in the cluster of the CPU where it would go")
