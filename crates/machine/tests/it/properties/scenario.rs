@@ -236,7 +236,7 @@ impl Scenario {
     }
 
     /// The same, where everybody who asks for clamps gets them.
-    fn with_clamps(mut self) -> Scenario {
+    pub fn with_clamps(mut self) -> Scenario {
         if self.clamps() {
             let rule = if self.seed.is_multiple_of(3) { "uclamp=margin" } else { "uclamp=fits" };
             self.settings.push(rule.to_owned());
