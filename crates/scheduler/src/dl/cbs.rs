@@ -178,8 +178,8 @@ mod tests {
         assert_eq!(after.next_period(p) - p.period(), ms(300));
     }
 
-    /// deadline-groups DA1: by exact arithmetic an early period leaves behind what was left of the bandwidth up
-    /// to the deadline. By the kernel's it may leave less, and not much less.
+    /// deadline-groups DA1: by exact arithmetic an early period leaves behind what was left of the bandwidth
+    /// up to the deadline. By the kernel's it may leave less, and not much less.
     #[test]
     fn an_early_period_gains_little_by_rounding() {
         let ns = |(runtime, deadline)| {

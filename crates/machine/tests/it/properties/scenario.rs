@@ -215,7 +215,7 @@ impl Scenario {
                 |setting: &str| setting.starts_with("dl_class") || setting.starts_with("sched_rt_runtime_us");
             self.later.retain(|(_, setting)| !refuses(setting));
         } else if self.settings.iter().any(|setting| setting.starts_with("sched_rt_runtime_us")) {
-            // Of the usual second what is drawn would be less than a fair server's 5 %: refused as well.
+            // Of the usual second what is drawn would be less than fair servers have: refused as well.
             self.settings.push("sched_rt_period_us=10000".to_owned());
         }
         self

@@ -32,9 +32,9 @@ fn told_to_run(policy: Policy, ran: Nanos, settings: &[&str]) -> Option<u64> {
     })
 }
 
-/// One step of 4 ms may overrun. Of time t 10/100 may have had 14 + t/10 ms before the latest, 10/50/100 14 ms
-/// in its first 100 ms, and by the first wakeup rule 10 + 4 × 2 + t/5. Who reclaims is charged 0.42 of 4 ms at
-/// least (104857 × 269 / 2^28 of them), and may have 10.42 + t/10.
+/// One step of 4 ms may overrun. Of time t 10/100 may have had 14 + t/10 ms before the latest, 10/50/100
+/// 14 ms in its first 100 ms, and by the first wakeup rule 10 + 4 × 2 + t/5. Who reclaims is charged 0.42 of
+/// 4 ms at least (104857 × 269 / 2^28 of them), and may have 10.42 + t/10.
 #[test]
 fn da1_a_budget_that_does_not_end() {
     let told = |policy, settings| told_to_run(policy, ms(4), settings);
