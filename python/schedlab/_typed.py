@@ -78,6 +78,23 @@ class Engine(Record):
     between identical runs."""
 
 
+class DeadlineText(Record):
+    """Tasks of any load that are deadline tasks, because somebody says so."""
+
+    __slots__ = ()
+    _optional = frozenset(['reclaims'])
+    deadline_ns: int
+    """From the begin of a period to when it is to be done (`sched_deadline`), nanoseconds."""
+    period_ns: int
+    """The period (`sched_period`), nanoseconds."""
+    reclaims: bool | None
+    """Whether it also uses what others leave (SCHED_FLAG_RECLAIM)."""
+    runtime_ns: int
+    """Run time in each period (`sched_runtime`), nanoseconds."""
+    task: str
+    """A name, a pattern of names or a pid; the name is that with which a task begins."""
+
+
 class GroupText(Record):
     """A task group of an experiment."""
 
@@ -191,13 +208,16 @@ class ExperimentText(Record):
     same result. What is left out has the default of `schedlab run`."""
 
     __slots__ = ()
-    _inner = {'groups': 'GroupText', 'loads': 'LoadText', 'machine': 'MachineText', 'members': 'MemberText', 'redraws': 'RedrawText', 'settings': 'KernelChange', 'stretch': 'Stretch'}
-    _optional = frozenset(['autogroup', 'check', 'dumps', 'duration_ns', 'groups', 'isolcpus', 'kernel', 'members', 'nohz_full', 'redraws', 'settings', 'stretch', 'tasks', 'why', 'without_fidelity'])
+    _inner = {'deadlines': 'DeadlineText', 'groups': 'GroupText', 'loads': 'LoadText', 'machine': 'MachineText', 'members': 'MemberText', 'redraws': 'RedrawText', 'settings': 'KernelChange', 'stretch': 'Stretch'}
+    _optional = frozenset(['autogroup', 'check', 'deadlines', 'dumps', 'duration_ns', 'groups', 'isolcpus', 'kernel', 'members', 'nohz_full', 'redraws', 'settings', 'stretch', 'tasks', 'why', 'without_fidelity'])
     autogroup: bool | None
     """Whether each load is a session with a group of its own (`sched_autogroup_enabled`), for tasks that are in no
     other group."""
     check: bool | None
     """Whether the scheduler's invariants are checked after every event."""
+    deadlines: Records[DeadlineText] | None
+    """Tasks that are SCHED_DEADLINE ones, whatever load they are of; of several that mean a task the last
+    counts."""
     dumps: list[str] | None
     """Files of Linux to show of moments of the run: `sched_debug@2s`, `schedstat@end`."""
     duration_ns: int | None
@@ -491,11 +511,13 @@ class ThreadResult(Record):
 
     __slots__ = ()
     _inner = {'response_ns': 'LatencySummary'}
-    _optional = frozenset(['deadline_misses', 'response_ns'])
+    _optional = frozenset(['deadline_misses', 'longest_lateness_ns', 'response_ns'])
     cycles: int
     """Completed cycles."""
     deadline_misses: int | None
     """Cycles that ended after their deadline; absent for a load without deadlines."""
+    longest_lateness_ns: int | None
+    """By how much the latest cycle ended after its deadline, nanoseconds; absent where `deadline_misses` is."""
     name: str
     """Command name."""
     pid: int
@@ -2102,6 +2124,7 @@ KINDS["RqLockStats"] = RqLockStats
 KINDS["CpuResult"] = CpuResult
 KINDS["Dump"] = Dump
 KINDS["Engine"] = Engine
+KINDS["DeadlineText"] = DeadlineText
 KINDS["GroupText"] = GroupText
 KINDS["MachineText"] = MachineText
 KINDS["FileText"] = FileText

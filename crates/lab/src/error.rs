@@ -195,6 +195,15 @@ pub enum Error {
         /// Who was to be in it.
         whom: TaskSelector,
     },
+    /// Tasks that are to be deadline tasks, of which there were none.
+    #[error(
+        "no task {whom} began in the run; write a name that a task has from its beginning, or a pattern of \
+         names"
+    )]
+    NoDeadlineTask {
+        /// Who was to be one.
+        whom: TaskSelector,
+    },
     /// Times between which a trace has no event.
     #[error("the trace has no events there; it is {} long", moment(.length.0))]
     EmptyWindow {

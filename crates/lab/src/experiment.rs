@@ -37,7 +37,7 @@ pub struct Experiment {
     pub machine: NamedMachine,
     /// Under which kernel.
     pub kernel: KernelConfig,
-    /// Which task groups there are, and who is in them.
+    /// Which task groups there are, and who is in them; who is a deadline task.
     pub groups: Groups,
     /// Everything random derives from it.
     pub seed: u64,
@@ -222,6 +222,7 @@ impl Experiment {
             load.build(&mut setup, &members, session)
         };
         let built: Vec<BuiltLoad> = self.loads.iter().enumerate().map(build).collect::<Result<_, _>>()?;
+        let deadlines = self.groups.give_deadlines(&mut setup);
         let left_out = groups::fit(&mut setup, self.kernel.named(), config.rules.rt_throttle.get())?;
         if let Some(recorded) = self.loads.iter().find_map(LoadSpec::recorded_paths) {
             // On another machine latencies still count from where they did.
@@ -260,7 +261,7 @@ impl Experiment {
         if self.is_stopped() {
             return Err(Error::Stopped);
         }
-        self.groups.all_met(&members)?;
+        self.groups.all_met(&members, &deadlines)?;
         if let (Some(asked), None) = (self.window, &outcome.window) {
             return Err(Error::BehindRun { from: asked.from, end: outcome.simulated.saturating_sub(start) });
         }

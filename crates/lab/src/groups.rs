@@ -1,5 +1,6 @@
 //! The task groups of an experiment, and its isolated CPUs: from words to groups and parts of a machine.
 
+use crate::deadlines;
 use crate::error::Error;
 use crate::kernel::{NamedKernel, Release};
 use machine::{
@@ -7,12 +8,13 @@ use machine::{
     TaskOutcome,
 };
 use scheduler::registry::RtThrottle;
-use scheduler::{Clamps, CpuMask, GroupId, Nanos};
+use scheduler::{Clamps, CpuMask, DlParams, GroupId, Nanos};
 use schema::{
     ExperimentText, GroupClamps, GroupLimit, GroupResult, GroupStat, GroupText, MemberText, PartitionResult,
     RtGroupLimit, is_in_group,
 };
 use suggest::suggest;
+use workload::deadlines::Deadlines;
 use workload::groups::{Group, Member, Members, group_at, weight_of_shares};
 use workload::replay::TaskSelector;
 use workload::units;
@@ -29,11 +31,13 @@ const FIRST_ISOLATED: Release = Release::new(6, 1, 0);
 /// CONFIG_NO_HZ_FULL (deadline-groups B10 [R]).
 const FIRST_NOHZ_FULL: Release = Release::new(3, 10, 0);
 
-/// Which task groups there are, and who is in them.
+/// Which task groups there are, and who is in them; who is a deadline task.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Groups {
     described: Vec<Group>,
     members: Vec<Member>,
+    /// Deadline tasks, of whatever load.
+    deadlines: Vec<(TaskSelector, DlParams)>,
     /// Whether each load has a group of its own, for tasks that are in no other.
     autogroup: bool,
     /// CPUs in no sched domain, as they were written down.
@@ -167,7 +171,8 @@ impl Groups {
         let isolcpus = named("isolcpus", &text.isolcpus)?;
         let nohz_full = named("nohz_full", &text.nohz_full)?;
         let (members, autogroup) = (Vec::new(), text.autogroup);
-        let groups = Groups { described, members, autogroup, isolcpus, nohz_full };
+        let deadlines = deadlines::of_text(text)?;
+        let groups = Groups { described, members, deadlines, autogroup, isolcpus, nohz_full };
         let member = |member: &MemberText| groups.member(member);
         Ok(Groups { members: text.members.iter().map(member).collect::<Result<_, _>>()?, ..groups })
     }
@@ -191,6 +196,7 @@ impl Groups {
         ExperimentText {
             groups: self.described.iter().map(text_of).collect(),
             members: self.members.iter().map(member).collect(),
+            deadlines: deadlines::said(&self.deadlines),
             autogroup: self.autogroup,
             isolcpus: self.isolcpus.as_ref().map(|isolated| isolated.text.clone()),
             nohz_full: self.nohz_full.as_ref().map(|named| named.text.clone()),
@@ -198,7 +204,7 @@ impl Groups {
         }
     }
 
-    /// Whether the user says nothing of groups, nor of isolated CPUs.
+    /// Whether the user says nothing of groups, of deadline tasks or of isolated CPUs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Groups::default()
@@ -274,13 +280,23 @@ impl Groups {
         self.autogroup.then(|| setup.find_group(&name).unwrap_or_else(|| session(setup)))
     }
 
+    /// Makes deadline tasks of those that are to be some, whatever load they are of.
+    pub(crate) fn give_deadlines(&self, setup: &mut Setup) -> Deadlines {
+        let deadlines = Deadlines::new(self.deadlines.iter().cloned());
+        setup.change_tasks(0, |pid, spec| deadlines.first(pid, spec));
+        deadlines
+    }
+
     /// Makes sure that each rule has met somebody.
     ///
     /// # Errors
     /// The first that has not.
-    pub(crate) fn all_met(&self, members: &Members) -> Result<(), Error> {
-        match members.unmet().next().map(|place| &self.members[place]) {
-            Some(Member { whom, group }) => Err(Error::NobodyIn { group: group.clone(), whom: whom.clone() }),
+    pub(crate) fn all_met(&self, members: &Members, deadlines: &Deadlines) -> Result<(), Error> {
+        if let Some(Member { whom, group }) = members.unmet().next().map(|place| &self.members[place]) {
+            return Err(Error::NobodyIn { group: group.clone(), whom: whom.clone() });
+        }
+        match deadlines.unmet().next().map(|place| &self.deadlines[place].0) {
+            Some(whom) => Err(Error::NoDeadlineTask { whom: whom.clone() }),
             None => Ok(()),
         }
     }

@@ -49,6 +49,7 @@ mod catalogue;
 mod clock;
 mod compare;
 mod compare_words;
+pub mod deadlines;
 mod dumps;
 mod error;
 mod experiment;

@@ -1,11 +1,12 @@
 //! SETTINGS of a comparison: one configuration as a list of words.
 
+use crate::deadlines;
 use crate::error::Error;
 use crate::groups;
 use crate::kernel::{Change, NamedKernel};
 use crate::task_options::TaskOptions;
 use scheduler::CpuMask;
-use schema::{ExperimentText, GroupText, KernelChange, MachineText, MemberText};
+use schema::{DeadlineText, ExperimentText, GroupText, KernelChange, MachineText, MemberText};
 
 /// Those of the largest machine.
 const MOST_CPUS: u32 = CpuMask::BITS as u32;
@@ -28,6 +29,8 @@ pub struct Settings {
     pub groups: Vec<GroupText>,
     /// Who is in them: `in=web=cc*`.
     pub members: Vec<MemberText>,
+    /// Deadline tasks: `deadline=worker=4ms/16ms`.
+    pub deadlines: Vec<DeadlineText>,
     /// Whether each load has a group of its own: `sched_autogroup_enabled=1`.
     pub autogroup: Option<bool>,
     /// CPUs in no sched domain: `isolcpus=2-3`.
@@ -75,6 +78,10 @@ impl Settings {
                 self.members.push(groups::member(value).map_err(|problem| bad(word, &problem))?);
                 Ok(())
             }
+            Some(("deadline", value)) => {
+                self.deadlines.push(deadlines::deadline(value).map_err(|problem| bad(word, &problem))?);
+                Ok(())
+            }
             Some(("isolcpus", value)) => {
                 self.isolcpus = Some(groups::isolcpus(value).map_err(|problem| bad(word, &problem))?);
                 Ok(())
@@ -112,6 +119,7 @@ impl Settings {
             settings: settings.collect(),
             groups: groups::on_top(&self.groups, &text.groups),
             members: text.members.iter().chain(&self.members).cloned().collect(),
+            deadlines: text.deadlines.iter().chain(&self.deadlines).cloned().collect(),
             autogroup: self.autogroup.unwrap_or(text.autogroup),
             isolcpus: self.isolcpus.clone().or_else(|| text.isolcpus.clone()),
             nohz_full: self.nohz_full.clone().or_else(|| text.nohz_full.clone()),

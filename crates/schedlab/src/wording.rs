@@ -16,6 +16,7 @@ pub fn of(error: &Error) -> String {
         Error::NoTask { nearest: None, .. } => format!("--task: {error}; without --task all are meant"),
         Error::NobodyOnTheWay { .. } => with_option("--at"),
         Error::NobodyIn { .. } => with_option("--in"),
+        Error::NoDeadlineTask { .. } => with_option("--deadline"),
         Error::NoMutexes => with_option("--locks inferred"),
         Error::EmptyWindow { .. } | Error::NoWakeupsThere => with_option("--from, --to"),
         Error::NoWakeups => {

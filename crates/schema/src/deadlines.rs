@@ -5,6 +5,24 @@ use serde::{Deserialize, Serialize};
 use crate::figures::figures;
 use crate::{Better, Field, Figure, Fold};
 
+/// Tasks of any load that are deadline tasks, because somebody says so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct DeadlineText {
+    /// A name, a pattern of names or a pid; the name is that with which a task begins.
+    pub task: String,
+    /// Run time in each period (`sched_runtime`), nanoseconds.
+    pub runtime_ns: u64,
+    /// From the begin of a period to when it is to be done (`sched_deadline`), nanoseconds.
+    pub deadline_ns: u64,
+    /// The period (`sched_period`), nanoseconds.
+    pub period_ns: u64,
+    /// Whether it also uses what others leave (SCHED_FLAG_RECLAIM).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reclaims: bool,
+}
+
 /// What a deadline task asked for, and what became of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{GroupText, KernelChange, MemberText};
+use crate::{DeadlineText, GroupText, KernelChange, MemberText};
 
 /// Everything that decides about a run, as it can be written down: the same text and the same files give the
 /// same result. What is left out has the default of `schedlab run`.
@@ -27,6 +27,10 @@ pub struct ExperimentText {
     /// Who is in them; of several that mean a task the last counts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<MemberText>,
+    /// Tasks that are SCHED_DEADLINE ones, whatever load they are of; of several that mean a task the last
+    /// counts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub deadlines: Vec<DeadlineText>,
     /// Whether each load is a session with a group of its own (`sched_autogroup_enabled`), for tasks that are
     /// in no other group.
     #[serde(skip_serializing_if = "is_default")]
@@ -76,6 +80,7 @@ impl Default for ExperimentText {
             settings: Vec::new(),
             groups: Vec::new(),
             members: Vec::new(),
+            deadlines: Vec::new(),
             autogroup: false,
             isolcpus: None,
             nohz_full: None,

@@ -66,7 +66,7 @@ pub mod why;
 
 pub use catalogue::{Entry, ExplainResult, LimitDetails, ListResult, Section};
 pub use cpus::{CpuResult, RqLockStats, Totals};
-pub use deadlines::{DeadlineResult, DeadlineStat};
+pub use deadlines::{DeadlineResult, DeadlineStat, DeadlineText};
 pub use experiment_text::{
     ExperimentError, ExperimentText, FileText, LoadText, MachineText, RecordedGroups, RecordedLocks,
     RedrawText, RtAppDialect, Stretch, WakeupCosts,

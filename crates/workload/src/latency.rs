@@ -131,6 +131,11 @@ impl LatencyStats {
         self.last
     }
 
+    /// By how much the longest sample is above that limit, if it is; `None` without a limit.
+    pub fn most_over_limit(&self) -> Option<Nanos> {
+        (self.limit < Nanos::NEVER).then(|| Nanos(self.all.max_ns()).saturating_sub(self.limit))
+    }
+
     /// Samples above the limit of [`LatencyRecorder::with_limit`]; `None` without a limit.
     pub fn over_limit(&self) -> Option<u64> {
         (self.limit < Nanos::NEVER).then_some(self.over_limit)
@@ -152,6 +157,7 @@ mod tests {
         (1..=1_000).rev().for_each(|us| recorder.record(Nanos::from_micros(us)));
         let stats = recorder.stats();
         assert_eq!((stats.all().count(), stats.over_limit()), (1_000, Some(10)));
+        assert_eq!(stats.most_over_limit(), Some(Nanos::from_micros(10)));
         assert_eq!((stats.all().mean_ns(), stats.last()), (500_500, Nanos::from_micros(1)));
         assert_eq!(LatencyRecorder::new().stats().over_limit(), None);
     }

@@ -1,5 +1,7 @@
 //! What tasks do: the program language, the standard loads, rt-app files and replay of a trace.
 
+mod by_task;
+pub mod deadlines;
 pub mod dist;
 pub mod flag;
 pub mod groups;

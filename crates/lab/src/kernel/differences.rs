@@ -453,7 +453,8 @@ pub const DIFFERENCES: &[Difference] = &[
         &["7.1"],
         "eevdf-class 0.3",
         "all fair tasks of a CPU, of whatever group, stand in one queue, with weights that contain those of \
-         their groups (without groups it makes no difference)",
+         their groups, which count once for each CPU that a group keeps busy (cgroup_mode concur; without groups \
+         it makes no difference)",
     )
     .since([7, 3, 0]),
     releases(

@@ -357,7 +357,9 @@ pub(super) const LIMITS: &[Limit] = &[
         name: "sched_deadline",
         effect: Effect::Medium,
         missing: "A recorded task of SCHED_DEADLINE runs as SCHED_FIFO 99, because no event of a recording tells \
-                  its parameters. Of the class itself: the overrun signal, SCHED_FLAG_RESET_ON_FORK, the timer that ends a \
+                  its parameters: deadline gives it some. Of the class itself: the overrun signal \
+                  (SCHED_FLAG_DL_OVERRUN: one SIGXCPU for each budget that is used up, as many as the table counts \
+                  throttles; no task here would react to it), SCHED_FLAG_RESET_ON_FORK, the timer that ends a \
                   budget exactly (HRTICK_DL, on in 7.x), kernels from 3.14 to 3.19 (there is no profile of \
                   them), bounds of periods that somebody sets (sched_deadline_period_min_us), and run time charged to the \
                   real-time throttling of kernels before 6.12 that were built without RT_GROUP_SCHED; the \

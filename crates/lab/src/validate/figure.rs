@@ -49,7 +49,7 @@ impl FigureFile {
         if self.unreached.is_some() && !self.band.wants_something() {
             return place("`unreached` says why it is not as wanted, and nothing is wanted of it alone");
         }
-        self.band.check().or_else(|problem| place(&problem))
+        self.measure.check().and_then(|()| self.band.check()).or_else(|problem| place(&problem))
     }
 
     /// Beside what was recorded, which may have been repeated, what the simulation gave with each seed.

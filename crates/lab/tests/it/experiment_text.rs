@@ -5,8 +5,8 @@ use lab::schema::{
     RecordedLocks, RtAppDialect, Stretch, WakeupCosts,
 };
 use lab::{
-    Error, Experiment, Files, KernelConfig, LoadSpec, Nanos, RunResult, TaskOptions, load_text, machine,
-    machine_text,
+    Error, Experiment, Files, KernelConfig, LoadSpec, Nanos, RunResult, TaskOptions, deadlines, load_text,
+    machine, machine_text,
 };
 
 const TRACE: &[u8] = include_bytes!("../../../trace/tests/fixtures/mix-rr.dat");
@@ -166,6 +166,7 @@ fn every_option_is_in_the_text() {
         }),
         of_all(|text| text.autogroup = true),
         of_all(|text| text.isolcpus = Some("1".to_owned())),
+        of_all(|text| text.deadlines = vec![deadlines::deadline("main=1ms/10ms,reclaim").expect("legal")]),
         of_all(|text| text.nohz_full = Some("1".to_owned())),
         of_all(|text| text.seed = u64::MAX),
         of_all(|text| text.duration_ns = None),

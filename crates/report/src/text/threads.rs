@@ -5,7 +5,7 @@ use super::table::{Align, Table};
 use crate::numbers::{count_u64, duration_ns};
 use schema::ThreadResult;
 
-/// Cycles of each thread, missed deadlines and response times where the load has them.
+/// Cycles of each thread, missed deadlines, by how much at most, and response times where the load has them.
 #[must_use]
 pub fn threads(threads: &[ThreadResult]) -> String {
     use Align::{Left, Right};
@@ -15,6 +15,7 @@ pub fn threads(threads: &[ThreadResult]) -> String {
         ("name", Left),
         ("cycles", Right),
         ("missed", Right),
+        ("late by", Right),
         ("response mean", Right),
         ("p99", Right),
         ("max", Right),
@@ -29,6 +30,7 @@ pub fn threads(threads: &[ThreadResult]) -> String {
             cut(&t.name, 15),
             count_u64(t.cycles),
             t.deadline_misses.map_or("-".to_owned(), count_u64),
+            t.longest_lateness_ns.map_or("-".to_owned(), duration_ns),
             response(|summary| summary.mean),
             response(|summary| summary.p99),
             response(|summary| summary.max),
@@ -50,13 +52,14 @@ mod tests {
             name: format!("thread{t}"),
             cycles: 1_000_000 * u64::from(t),
             deadline_misses,
+            longest_lateness_ns: deadline_misses.map(|_| 700_000),
             response_ns,
         };
         let all = [thread(0, None, None), thread(1, Some(3), Some(example::latency(100, 350_000)))];
         insta::assert_snapshot!(threads(&all), @r"
-        t  pid name    cycles missed response mean    p99    max
-        0 1000 thread0      0      -             -      -      -
-        1 1001 thread1  1.00M      3         350us 1.40ms 4.20ms
+        t  pid name    cycles missed late by response mean    p99    max
+        0 1000 thread0      0      -       -             -      -      -
+        1 1001 thread1  1.00M      3   700us         350us 1.40ms 4.20ms
         ");
     }
 }

@@ -5,15 +5,17 @@ use super::voice::Voice;
 use super::window::StretchOptions;
 use clap::ValueEnum;
 use lab::{
-    Change, Experiment, KernelConfig, NamedKernel, NamedMachine, Reading, StoredResult, TaskOptions, groups,
-    load_text, machine, machine_file, task_options,
+    Change, Experiment, KernelConfig, NamedKernel, NamedMachine, Reading, StoredResult, TaskOptions,
+    deadlines, groups, load_text, machine, machine_file, task_options,
 };
 use machine::Window;
 use report::text::Rows;
 use schedlab::files::Disk;
 use schedlab::{Error, clocks};
 use scheduler::{CpuMask, Nanos};
-use schema::{ExperimentText, FileText, GroupText, KernelChange, MachineText, MemberText, WakeupCosts};
+use schema::{
+    DeadlineText, ExperimentText, FileText, GroupText, KernelChange, MachineText, MemberText, WakeupCosts,
+};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use workload::replay::{KnownAffinity, Override, TaskSelector};
@@ -64,6 +66,14 @@ pub struct Common {
     /// the last counts; a forked task that none means is where its parent is.
     #[arg(long = "in", value_name = "NAME=TASK", value_parser = groups::member)]
     member: Vec<MemberText>,
+    /// Tasks that are SCHED_DEADLINE ones, and those of this name that others fork: a name, a pattern of
+    /// names (cc*) or a pid, of any load; a name is that with which a task begins.
+    ///
+    /// Run time, deadline and period are written as 10ms/30ms/100ms, or 10ms/100ms where the deadline is the
+    /// end of the period; microseconds without a unit. With `,reclaim` behind it they use what others leave
+    /// of a CPU, too. Of several that mean a task the last counts.
+    #[arg(long, value_name = "TASK=R/D/P", value_parser = deadlines::deadline)]
+    deadline: Vec<DeadlineText>,
     /// Each load is a session of its own with a group of its own (sched_autogroup_enabled=1), for tasks that
     /// are in no other group.
     #[arg(long)]
@@ -288,6 +298,7 @@ impl Common {
             settings: settings.map(change).collect::<Result<_, _>>()?,
             groups: groups::on_top(&self.group, &[]),
             members: self.member.clone(),
+            deadlines: self.deadline.clone(),
             autogroup: self
                 .set
                 .iter()

@@ -17,9 +17,9 @@ use std::path::PathBuf;
 ///
 /// SETTINGS are words with blanks between them: kernel=2.6.36 (or just 2.6.36), machine=NAME|FILE, cpus=N,
 /// load=FILE in place of the base's loads, policy=TASK=fifo:50 and likewise nice=, affinity=, scale= and
-/// without= for tasks of recordings, group= and in= as --group and --in, autogroup, isolcpus=, nohz_full=,
-/// and whatever --set takes. Those of --base come on top of the options --machine, --cpus, --kernel and
-/// --set; those of each
+/// without= for tasks of recordings, group=, in= and deadline= as --group, --in and --deadline, autogroup,
+/// isolcpus=, nohz_full=, and whatever --set takes. Those of --base come on top of the options --machine,
+/// --cpus, --kernel and --set; those of each
 /// --with come on top of the base, so they say only what differs. (kernel= replaces the profile; single
 /// settings of the base stay.)
 #[derive(Debug, clap::Args)]

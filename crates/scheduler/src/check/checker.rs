@@ -1,5 +1,6 @@
 //! The checker: told of every event, asked for a look at every opportunity.
 
+use super::budgets::Budgets;
 use super::debts::Debts;
 use super::eevdf_course::EevdfCourse;
 use super::limits::Limits;
@@ -23,6 +24,7 @@ pub struct Checker {
     placing: Placing,
     limits: Limits,
     debts: Debts,
+    budgets: Budgets,
     pub(super) eevdf: EevdfCourse,
     pub(super) best_run: best_run::BestRun,
     pub(super) found: Findings,
@@ -56,6 +58,7 @@ impl Checker {
             placing: Placing::new(k),
             limits: Limits::default(),
             debts: Debts::default(),
+            budgets: Budgets::default(),
             eevdf: EevdfCourse::new(k),
             best_run: best_run::BestRun::default(),
             found: Findings::default(),
@@ -73,6 +76,7 @@ impl Checker {
         eevdf.event(memory, me, event, found);
         order::event(memory, me, event);
         self.moves.event(me, event, found);
+        self.budgets.event(me, event, found);
         self.placing.event(me, event, found);
         self.best_run.event(&self.past, me, event);
     }
@@ -92,6 +96,7 @@ impl Checker {
         self.past.note(k);
         self.flying.settings_changed(k);
         self.eevdf.settings_changed();
+        self.budgets.settings_changed();
         self.best_run.excuse();
     }
 

@@ -131,9 +131,8 @@ pub(super) fn tasks<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     });
 }
 
-/// DA1: who is throttled does not run, where nothing keeps it from stopping. How much it may have run in a
-/// given time is not asked: the bound takes a kernel that reckons without rounding and a task that wakes into
-/// its own periods only.
+/// DA1: who is throttled does not run, where nothing keeps it from stopping. How much who is not may have run
+/// for [`super::budgets`] asks.
 pub(super) fn throttled_stops<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found: &mut Findings) {
     let curr = moment.k.task(queue.rq.curr);
     let runs_on = curr.class.get() == Class::Deadline && curr.dl.is_throttled();

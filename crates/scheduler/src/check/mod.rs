@@ -23,6 +23,7 @@
 //! remembers which such settings were ever in force, and the invariants are as strict as that permits.
 
 mod best_run;
+mod budgets;
 mod checker;
 mod counters;
 mod cpupri;

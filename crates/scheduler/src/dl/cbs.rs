@@ -64,6 +64,15 @@ impl Budget {
     }
 }
 
+/// What a period may gain by rounding that begins before the deadline of the one before it, because what was
+/// left of that overflowed ([`Budget::overflows`]). With run time and deadline of q and d times 1024 ns, r of
+/// them left and l of them to the deadline, r d > l q: so what is left is more than l Q / D less
+/// 1024 (q + l) / d, and l is below d.
+pub(crate) fn early_gain(params: DlParams) -> Nanos {
+    let (q, d) = (params.runtime().0 >> 10, params.deadline().0 >> 10);
+    Nanos((1024 * (q + d)).div_ceil(d))
+}
+
 /// What a wakeup does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Woken {
@@ -167,6 +176,35 @@ mod tests {
         let after = budget(-26, 100).replenished(p, false, ms(100));
         assert_eq!(after, budget(4, 400));
         assert_eq!(after.next_period(p) - p.period(), ms(300));
+    }
+
+    /// deadline-groups DA1: by exact arithmetic an early period leaves behind what was left of the bandwidth
+    /// up to the deadline. By the kernel's it may leave less, and not much less.
+    #[test]
+    fn an_early_period_gains_little_by_rounding() {
+        let ns = |(runtime, deadline)| {
+            DlParams::new(Nanos(runtime), Nanos(deadline), Nanos(deadline)).expect("legal")
+        };
+        let mut most = 0;
+        for p in [(1_024, 100_000), (2_047, 100_000), (3_071, 102_399), (10_000, 100_000), (80_000, 100_000)]
+            .map(ns)
+        {
+            let (q, d) = (p.runtime().0 as i64, p.deadline().0 as i64);
+            for (left, laxity) in
+                (1..=q).step_by(89).flat_map(|left| (0..d).step_by(97).map(move |l| (left, l)))
+            {
+                let b = Budget { runtime: left, deadline: Nanos(laxity as u64) };
+                if b.overflows(p, Nanos::ZERO) {
+                    let gain = laxity * q / d - left;
+                    assert!(
+                        gain <= early_gain(p).0 as i64,
+                        "{p:?}: {left} ns left, {laxity} to the deadline"
+                    );
+                    most = most.max(gain);
+                }
+            }
+        }
+        assert!(most > 900, "{most} ns: the bound is not tight");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! (deadline-groups A7).
 
 use super::entity::DlEntity;
-use super::params::{BW_SHIFT, ratio};
+use super::params::{BW_SHIFT, DlParams, ratio};
 use super::server::inactive_server_bw;
 use crate::platform::Platform;
 use crate::registry::DlGrub;
@@ -18,11 +18,7 @@ pub(super) fn charged<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, e: &DlEntity,
     let reclaims = e.params().is_some_and(|params| params.reclaims());
     let rule = me.k.config.rules.dl_grub.get();
     if !reclaims || rule == DlGrub::Off {
-        // On a CPU that is worth less, or runs at a lower frequency, a budget, which is of the best one,
-        // lasts longer.
-        let goes_by_capacity = me.k.tasks_must_fit() || me.k.frequencies.are_known();
-        let rate = if goes_by_capacity { me.k.present_capacity(cpu) } else { FULL_CAPACITY };
-        return (delta.0 * rate / FULL_CAPACITY) as i64;
+        return plain_charge(me, cpu, delta).0 as i64;
     }
     let limit = Limit::of(me);
     let inactive = me.k.dl_cpus.this_bw(cpu) - me.k.dl_cpus.running_bw(cpu) + inactive_server_bw(me, cpu);
@@ -33,12 +29,32 @@ pub(super) fn charged<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, e: &DlEntity,
             let u_act = e.bw().max(limit.max_bw.saturating_sub(inactive + extra));
             (u_act * limit.bw_ratio) >> RATIO_SHIFT
         }
-        DlGrub::One | DlGrub::Off => {
-            let least = (e.bw() * limit.bw_ratio) >> RATIO_SHIFT;
-            least.max(BW_UNIT.saturating_sub(inactive + extra))
-        }
+        DlGrub::One | DlGrub::Off => limit.least_rate(e.bw()).max(BW_UNIT.saturating_sub(inactive + extra)),
     };
     ((u128::from(delta.0) * u128::from(rate)) >> BW_SHIFT) as i64
+}
+
+/// On a CPU that is worth less, or runs at a lower frequency, a budget, which is of the best one, lasts
+/// longer.
+fn plain_charge<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId, delta: Nanos) -> Nanos {
+    let goes_by_capacity = me.k.tasks_must_fit() || me.k.frequencies.are_known();
+    let rate = if goes_by_capacity { me.k.present_capacity(cpu) } else { FULL_CAPACITY };
+    Nanos(delta.0 * rate / FULL_CAPACITY)
+}
+
+/// The least that an execution of `delta` on `cpu` costs a budget of these parameters: who reclaims is
+/// charged with its own bandwidth of what may be promised, even if nobody else wants anything.
+pub(crate) fn least_charge<P: Platform>(
+    me: ThisCpu<'_, P>,
+    cpu: CpuId,
+    params: DlParams,
+    delta: Nanos,
+) -> Nanos {
+    if !params.reclaims() || me.k.config.rules.dl_grub.get() == DlGrub::Off {
+        return plain_charge(me, cpu, delta);
+    }
+    let rate = Limit::of(me).least_rate(params.bw());
+    Nanos(((u128::from(delta.0) * u128::from(rate)) >> BW_SHIFT) as u64)
 }
 
 /// How much of a CPU may be promised.
@@ -59,5 +75,10 @@ impl Limit {
             },
             _ => Limit { max_bw: BW_UNIT, bw_ratio: 1 << RATIO_SHIFT },
         }
+    }
+
+    /// What is charged at least for a bandwidth, in 2^20ths of the time.
+    fn least_rate(&self, bw: u64) -> u64 {
+        (bw * self.bw_ratio) >> RATIO_SHIFT
     }
 }

@@ -70,8 +70,10 @@ mod tree;
 
 pub(crate) use admission::fits;
 pub use admission::{NotAdmitted, may_take_affinity, promises_hold};
+pub(crate) use cbs::early_gain;
 pub use counts::DlCounts;
 pub use entity::{DlCpus, DlDomain, DlEntity, DlOfTask, DlRq};
+pub(crate) use grub::least_charge;
 pub(crate) use params::BW_SHIFT;
 pub use params::{DlParams, DlParamsError, ratio};
 pub use server::Server;

@@ -176,6 +176,13 @@ fn experiment() -> ExperimentText {
             settings: vec!["cpu.max:200000/100000".to_owned(), "cpu.weight:300".to_owned()],
         }],
         members: vec![MemberText { group: "web".to_owned(), task: "periodic".to_owned() }],
+        deadlines: vec![DeadlineText {
+            task: "cyclictest".to_owned(),
+            runtime_ns: 100_000,
+            deadline_ns: 500_000,
+            period_ns: 1_000_000,
+            reclaims: true,
+        }],
         autogroup: true,
         isolcpus: Some("3".to_owned()),
         nohz_full: Some("2-3".to_owned()),
@@ -201,6 +208,7 @@ pub fn run() -> RunResult {
             name: "periodic".to_owned(),
             cycles: 100,
             deadline_misses,
+            longest_lateness_ns: deadline_misses.map(|_| 1_200_000),
             response_ns,
         }],
     };

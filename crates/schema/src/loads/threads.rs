@@ -33,6 +33,9 @@ pub struct ThreadResult {
     /// Cycles that ended after their deadline; absent for a load without deadlines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline_misses: Option<u64>,
+    /// By how much the latest cycle ended after its deadline, nanoseconds; absent where `deadline_misses` is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub longest_lateness_ns: Option<u64>,
     /// From the release of a cycle to its end, nanoseconds; absent for a load without releases.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response_ns: Option<LatencySummary>,
@@ -47,6 +50,9 @@ impl Reports for ThreadsResult {
             figures
                 .count("deadline_misses", "missed deadlines", Better::Lower, misses.iter().sum())
                 .headline();
+        }
+        if let Some(latest) = self.threads.iter().filter_map(|t| t.longest_lateness_ns).max() {
+            figures.nanos("longest_lateness", "longest lateness", Better::Lower, latest);
         }
         let response_max = self.threads.iter().filter_map(|t| Some(t.response_ns.as_ref()?.max)).max();
         if let Some(worst) = response_max {

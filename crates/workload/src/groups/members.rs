@@ -1,10 +1,9 @@
 //! Who is in which task group.
 
+use crate::by_task::{ByTask, OfForked};
 use crate::replay::TaskSelector;
-use machine::{Behaviour, Env, Step, TaskSpec};
+use machine::TaskSpec;
 use scheduler::{GroupId, Pid};
-use std::cell::Cell;
-use std::rc::Rc;
 
 /// Tasks that are in a group.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -18,15 +17,7 @@ pub struct Member {
 /// Says of each task of a run in which group it begins: that of the last rule that means it, else that of who
 /// forks it. Cheap to clone; all clones count whom the rules met.
 #[derive(Clone, Debug)]
-pub struct Members(Rc<[Rule]>);
-
-#[derive(Debug)]
-struct Rule {
-    whom: TaskSelector,
-    group: GroupId,
-    /// Whether it has met a task.
-    met: Cell<bool>,
-}
+pub struct Members(ByTask<GroupId>);
 
 impl Members {
     /// Nobody is in a group of his own.
@@ -37,63 +28,36 @@ impl Members {
 
     /// Of these rules, each with its group.
     pub fn new(rules: impl IntoIterator<Item = (TaskSelector, GroupId)>) -> Members {
-        let rule = |(whom, group)| Rule { whom, group, met: Cell::new(false) };
-        Members(rules.into_iter().map(rule).collect())
+        Members(ByTask::new(rules))
     }
 
     /// The group of whom this is true; `None` where no rule means it.
-    pub(crate) fn group_of(&self, mut is_meant: impl FnMut(&TaskSelector) -> bool) -> Option<GroupId> {
-        let mut group = None;
-        for rule in self.0.iter().filter(|rule| is_meant(&rule.whom)) {
-            rule.met.set(true);
-            group = Some(rule.group);
-        }
-        group
+    pub(crate) fn group_of(&self, is_meant: impl FnMut(&TaskSelector) -> bool) -> Option<GroupId> {
+        self.0.of(is_meant)
     }
 
     /// A task of a setup in its group, as all that it forks; `session` is the group of those that are in no
     /// other.
     #[must_use]
     pub fn first(&self, pid: Pid, spec: TaskSpec, session: Option<GroupId>) -> TaskSpec {
-        let number = pid.0.unsigned_abs();
-        let group = self.group_of(|whom| whom.matches(number, &spec.comm)).or(spec.group).or(session);
-        self.watched(TaskSpec { group, ..spec })
+        let group = self.0.of_first(pid, &spec).or(spec.group).or(session);
+        self.inside(group, spec)
     }
 
-    fn forked(&self, spec: TaskSpec) -> TaskSpec {
-        let named =
-            |whom: &TaskSelector| !matches!(whom, TaskSelector::Pid(_)) && whom.matches(0, &spec.comm);
-        let group = self.group_of(named).or(spec.group);
-        self.watched(TaskSpec { group, ..spec })
-    }
-
-    fn watched(&self, spec: TaskSpec) -> TaskSpec {
-        if self.0.is_empty() {
-            return spec;
-        }
-        let behaviour = Box::new(Forker { inner: spec.behaviour, members: self.clone() });
-        TaskSpec { behaviour, ..spec }
+    fn inside(&self, group: Option<GroupId>, spec: TaskSpec) -> TaskSpec {
+        let spec = TaskSpec { group, ..spec };
+        if self.0.is_empty() { spec } else { self.watched(spec) }
     }
 
     /// The rules that have met nobody so far, by their places.
     pub fn unmet(&self) -> impl Iterator<Item = usize> + '_ {
-        self.0.iter().enumerate().filter(|(_, rule)| !rule.met.get()).map(|(place, _)| place)
+        self.0.unmet()
     }
 }
 
-/// A task whose children are looked at.
-#[derive(Debug)]
-struct Forker {
-    inner: Box<dyn Behaviour>,
-    members: Members,
-}
-
-impl Behaviour for Forker {
-    fn next(&mut self, env: &mut Env<'_>) -> Step {
-        match self.inner.next(env) {
-            Step::Fork { child, kind } => Step::Fork { child: Box::new(self.members.forked(*child)), kind },
-            other => other,
-        }
+impl OfForked for Members {
+    fn forked(&self, spec: TaskSpec) -> TaskSpec {
+        self.inside(self.0.of_forked(&spec).or(spec.group), spec)
     }
 }
 

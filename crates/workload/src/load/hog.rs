@@ -162,6 +162,7 @@ impl Results for Hogs {
             name: NAME.to_string(),
             cycles: task.cycles.get(),
             deadline_misses: None,
+            longest_lateness_ns: None,
             response_ns: None,
         };
         LoadResult::Hog(ThreadsResult { load, threads: numbered(&self.0, thread) })

@@ -372,6 +372,7 @@ impl Results for Threads {
                 name: name(t as usize),
                 cycles: response.all().count(),
                 deadline_misses: response.over_limit(),
+                longest_lateness_ns: response.most_over_limit().map(|most| most.0),
                 response_ns: Some(response.all().summary()),
             }
         };

@@ -4,6 +4,7 @@ mod balancing;
 mod first_runs;
 mod moves;
 pub(super) mod pointer;
+mod sequence;
 mod stints;
 mod tasks;
 mod wakeups;
@@ -32,6 +33,8 @@ pub(super) enum Measure {
     Moves(moves::Moves),
     /// How long tasks run until they have to make room.
     Stints(stints::Stints),
+    /// When a task runs, stint by stint.
+    Sequence(sequence::Sequence),
     /// How long new tasks wait before they first run.
     FirstRuns(first_runs::FirstRuns),
     /// Where tasks are woken while all CPUs are busy.
@@ -78,8 +81,16 @@ impl<'a> Measured<'a> {
 impl Measure {
     /// Whether it needs every event of the run.
     pub fn needs_log(&self) -> bool {
-        use Measure::{FirstRuns, Moves, Stints, Wakeups};
-        matches!(self, Moves(_) | Stints(_) | FirstRuns(_) | Wakeups(_))
+        use Measure::{FirstRuns, Moves, Sequence, Stints, Wakeups};
+        matches!(self, Moves(_) | Stints(_) | Sequence(_) | FirstRuns(_) | Wakeups(_))
+    }
+
+    /// Whether its words go together.
+    pub fn check(&self) -> Result<(), String> {
+        match self {
+            Measure::Sequence(sequence) => sequence.check(),
+            _ => Ok(()),
+        }
     }
 
     /// Whether it needs the dump of /proc/schedstat at the end of the run.
@@ -96,6 +107,7 @@ impl Measure {
             Measure::Balancing(passes) => passes.of(run),
             Measure::Moves(moves) => run.log().map(|log| moves.of(log)),
             Measure::Stints(stints) => run.log().map(|log| stints.of(log)),
+            Measure::Sequence(sequence) => run.log().map(|log| sequence.of(log)),
             Measure::FirstRuns(first) => run.log().map(|log| first.of(log)),
             Measure::Wakeups(wakeups) => run.log().map(|log| wakeups.of(log)),
         };

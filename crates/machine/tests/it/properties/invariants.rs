@@ -15,7 +15,8 @@ proptest! {
         scenario in any_scenario(),
         later in vec((0u32..60_000, later_setting()), 30..60),
     ) {
-        let scenario = super::scenario::Scenario { later, ..scenario }.with_room_for_deadlines();
+        let scenario = super::scenario::Scenario { later, ..scenario };
+        let scenario = scenario.with_room_for_deadlines().with_clamps();
         match run(&scenario, false) {
             Ok(outcome) => prop_assert!(outcome.simulated < DURATION, "some task never ended"),
             Err(error) => prop_assert!(false, "{error}"),

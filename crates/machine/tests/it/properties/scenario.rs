@@ -215,7 +215,7 @@ impl Scenario {
                 |setting: &str| setting.starts_with("dl_class") || setting.starts_with("sched_rt_runtime_us");
             self.later.retain(|(_, setting)| !refuses(setting));
         } else if self.settings.iter().any(|setting| setting.starts_with("sched_rt_runtime_us")) {
-            // Of the usual second what is drawn would be less than a fair server's 5 %: refused as well.
+            // Of the usual second what is drawn would be less than fair servers have: refused as well.
             self.settings.push("sched_rt_period_us=10000".to_owned());
         }
         self
@@ -236,7 +236,7 @@ impl Scenario {
     }
 
     /// The same, where everybody who asks for clamps gets them.
-    fn with_clamps(mut self) -> Scenario {
+    pub fn with_clamps(mut self) -> Scenario {
         if self.clamps() {
             let rule = if self.seed.is_multiple_of(3) { "uclamp=margin" } else { "uclamp=fits" };
             self.settings.push(rule.to_owned());

@@ -6,7 +6,7 @@ use crate::check::tests::{Watched, state_alarms};
 use crate::dl::cbs::Budget;
 use crate::rq::Resched;
 use crate::testing::{Lab, deadline};
-use crate::{CpuId, CpuMask, Event, Reason, TaskId};
+use crate::{CpuId, CpuMask, Event, Nanos, Policy, Reason, TaskId};
 
 const CPU0: CpuId = CpuId(0);
 
@@ -17,6 +17,57 @@ fn waiting() -> (Lab, TaskId) {
     let later = lab.spawn(deadline(10, 80, 100), 0);
     assert_eq!(state_alarms(&lab), [""; 0]);
     (lab, later)
+}
+
+/// The checker is told that a task has run for `ran` again and again, without ever being throttled: the
+/// number of the time at which it raises the alarm.
+fn told_to_run(policy: Policy, ran: Nanos, settings: &[&str]) -> Option<u64> {
+    let lab = Lab::new(1, "6.1.y", settings);
+    let mut watched = Watched::new(&lab);
+    let p = lab.spawn(policy, 0);
+    watched.tell(Event::WakeupNew { task: p, target: CPU0 });
+    (1..1_000).find(|_| {
+        lab.advance(ran);
+        watched.raises(Event::StatRuntime { task: p, runtime: ran, vruntime: 0 }, "deadline-groups DA1")
+    })
+}
+
+/// One step of 4 ms may overrun. Of time t 10/100 may have had 14 + t/10 ms before the latest, 10/50/100
+/// 14 ms in its first 100 ms, and by the first wakeup rule 10 + 4 × 2 + t/5. Who reclaims is charged 0.42 of
+/// 4 ms at least (104857 × 269 / 2^28 of them), and may have 10.42 + t/10.
+#[test]
+fn da1_a_budget_that_does_not_end() {
+    let told = |policy, settings| told_to_run(policy, ms(4), settings);
+    assert_eq!(told(deadline(10, 100, 100), &[]), Some(6), "20 ms of 24, which allow 16.4");
+    assert_eq!(told(deadline(10, 50, 100), &[]), Some(5), "16 ms of 20, which allow 14");
+    assert_eq!(told(deadline(10, 50, 100), &["dl_wakeup=cbs"]), Some(7), "24 ms of 28, which allow 23.6");
+    let Policy::Deadline(params) = deadline(10, 100, 100) else { panic!("a deadline task") };
+    assert_eq!(
+        told(Policy::Deadline(params.reclaiming()), &[]),
+        Some(534),
+        "224.024 ms, which 224.020 allow"
+    );
+}
+
+/// A task that is on its way out of the kernel, throttled, owes what it runs for there: 12 ms in three steps
+/// are one overrun, and what the next budget is charged with.
+#[test]
+fn da1_what_was_run_for_on_the_way_out_is_overrun() {
+    let lab = Lab::new(1, "6.1.y", &[]);
+    let mut watched = Watched::new(&lab);
+    let p = lab.spawn(deadline(10, 100, 100), 0);
+    watched.tell(Event::WakeupNew { task: p, target: CPU0 });
+    let ran = || {
+        lab.advance(ms(4));
+        Event::StatRuntime { task: p, runtime: ms(4), vruntime: 0 }
+    };
+    (0..3).for_each(|_| watched.tell(ran()));
+    lab.k.task(p).dl.throttled.set(true);
+    (0..2).for_each(|_| watched.tell(ran()));
+    lab.k.task(p).dl.throttled.set(false);
+    let mut raises = || watched.raises(ran(), "deadline-groups DA1");
+    // 12 ms were overrun in all: 20 of 24 ms, and 24 of 28, which allow 24.4 and 24.8; 28 of 32 are too many.
+    assert!(!raises() && !raises() && raises());
 }
 
 #[test]
