@@ -59,7 +59,8 @@ fn what_takes_longer_than_the_interval_piles_up() {
     let left = (counts.raised - counts.done) as f64 / 3.0;
     assert!((left - 424.2).abs() < 2.0, "{left} in a second");
     assert!(counts.longest_pass > ms(500), "a pass takes the whole list: {}", counts.longest_pass);
-    assert_eq!(counts.in_softirq, counts.until - us(750), "it has never ended");
+    // A round ends after 2 ms, and the next one begins with the next interrupt.
+    assert!(counts.in_softirq.0 > counts.until.0 / 1000 * 995, "hardly ever ended: {}", counts.in_softirq);
 }
 
 /// D5 example 3: the same, and a real-time task wakes during the first round. That is done to its end, and
@@ -175,9 +176,11 @@ fn a_visit_is_a_request_to_push_that_comes_into_the_work() {
         let alone = |cpu: u16| Some(CpuMask::single(CpuId(cpu)));
         let both = [CpuId(0), CpuId(1)].into_iter().collect::<CpuMask>();
         let computes = || script("computes", [Step::Compute(Nanos::from_secs(3))]).0;
-        for (policy, cpus, on) in [(fifo(1), Some(both), 0), (fifo(1), Some(both), 0), (fifo(2), alone(1), 1)]
-        {
-            setup.spawn_on(Nanos::ZERO, Some(CpuId(on)), TaskSpec { policy, cpus, ..computes() });
+        let higher = TaskSpec { policy: fifo(2), cpus: alone(1), ..computes() };
+        setup.spawn_on(Nanos::ZERO, Some(CpuId(1)), higher);
+        for _ in 0..2 {
+            let waits = TaskSpec { policy: fifo(1), cpus: Some(both), ..computes() };
+            setup.spawn_on(us(10), Some(CpuId(0)), waits);
         }
         let naps = (1..20_000u64).map(|n| Step::SleepUntil(us(100) * n));
         let (naps, _) = script("naps", naps);
@@ -191,9 +194,8 @@ fn a_visit_is_a_request_to_push_that_comes_into_the_work() {
         tally.counts()
     };
     let on = visited("RT_PUSH_IPI");
-    // Five of its naps end in each tasklet of 500 us, or six in a stretched one.
-    let each = on.visits.number as f64 / on.done as f64;
-    assert!((4.5..6.5).contains(&each), "{each} visits of a tasklet");
+    // Five of its naps end in each tasklet of 500 us, and each asks.
+    assert!(on.visits.number >= 5 * on.done - 5, "{} in {} tasklets", on.visits.number, on.done);
     assert!(on.visits.took >= us(10) * on.visits.number, "{} for {}", on.visits.took, on.visits.number);
     let longer = on.service - us(500) * on.done;
     assert!(longer >= on.visits.took && longer.0 < on.visits.took.0 * 6 / 5, "{longer} longer");
