@@ -1184,6 +1184,8 @@ class Totals(Record):
     """CPU time that tasks spent on fetching what the caches had lost, nanoseconds."""
     context_switches: int
     """Context switches, those to and from idle included."""
+    interrupts_ns: int
+    """Time of all CPUs in interrupts, from entry to exit, nanoseconds; that of soft interrupts is not in it."""
     kernel_mutex_sleep_ns: int
     """Time that these waits took, from when the mutex was found taken, nanoseconds."""
     kernel_mutex_sleeps: int

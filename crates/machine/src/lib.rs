@@ -44,7 +44,7 @@ pub use snapshot::{
     CpuSnapshot, DomainSnapshot, EevdfQueueSnapshot, ExitedTasks, FairQueueSnapshot, RtGroupQueueSnapshot,
     RtQueueSnapshot, Snapshot, SnapshotPlan, TaskSnapshot,
 };
-pub use softirq::{SOFT_LOCKUP, SoftirqCounts, SoftirqGap, SoftirqSpec, SoftirqTally};
+pub use softirq::{SOFT_LOCKUP, SoftirqCounts, SoftirqGap, SoftirqSpec, SoftirqTally, Visits};
 pub use spec::{
     BUILTIN, Builtin, ByDistance, CacheModel, ColdPath, CostInfo, Costs, CpuSpeed, Distance, IdleMonitor,
     IrqOff, KthreadNoise, MachineSpec, Noise, Operation, Origin, OriginKind, Points, SpecError, Spread,

@@ -49,15 +49,25 @@ impl SoftirqTally {
         self.change(|counts| counts.raised += 1);
     }
 
-    /// A piece of work is done, `took` after it began, in a pass that began `pass` ago.
-    pub(crate) fn done(&self, took: Nanos, pass: Nanos) {
+    /// A piece of work is done.
+    pub(crate) fn done(&self, piece: Piece) {
+        let Piece { pass_began, began, ended, visits } = piece;
+        let (took, pass) = (ended.saturating_sub(began), ended.saturating_sub(pass_began));
         self.change(|counts| {
             counts.done += 1;
             counts.service += took;
             counts.longest_service = counts.longest_service.max(took);
             counts.longest_pass = counts.longest_pass.max(pass);
             let before = pass.saturating_sub(took);
-            counts.lockups += pass.0 / SOFT_LOCKUP.0 - before.0 / SOFT_LOCKUP.0;
+            let lockups = pass.0 / SOFT_LOCKUP.0 - before.0 / SOFT_LOCKUP.0;
+            if lockups > 0 && counts.lockups == 0 {
+                counts.first_lockup = Some(pass_began + SOFT_LOCKUP);
+            }
+            counts.lockups += lockups;
+            counts.visits.number += visits.number;
+            counts.visits.took += visits.took;
+            counts.in_softirq += ended.saturating_sub(pass_began.max(counts.until));
+            counts.until = ended;
         });
     }
 
@@ -66,6 +76,26 @@ impl SoftirqTally {
         change(&mut counts);
         self.0.set(counts);
     }
+}
+
+/// A piece of work, from its begin to its end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    /// When the soft interrupt got the CPU.
+    pub pass_began: Nanos,
+    pub began: Nanos,
+    pub ended: Nanos,
+    /// By whom it was interrupted.
+    pub visits: Visits,
+}
+
+/// Interrupts that asked a CPU to push (RT_PUSH_IPI) while it worked in its soft interrupt.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Visits {
+    /// How many.
+    pub number: u64,
+    /// What they took of it, from entry to exit, with others that were served on the way.
+    pub took: Nanos,
 }
 
 /// What became of the work of a [`SoftirqSpec`].
@@ -83,4 +113,12 @@ pub struct SoftirqCounts {
     pub longest_pass: Nanos,
     /// How often it had kept its CPU for another [`SOFT_LOCKUP`]: reports of the kernel's watchdog.
     pub lockups: u64,
+    /// When that was for the first time.
+    pub first_lockup: Option<Nanos>,
+    /// Push interrupts that came into the work; none where a thread does it.
+    pub visits: Visits,
+    /// Time that the soft interrupt had its CPU, up to the last piece that was done.
+    pub in_softirq: Nanos,
+    /// When that was done.
+    pub until: Nanos,
 }

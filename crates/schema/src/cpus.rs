@@ -87,6 +87,8 @@ figures! {
     sum kernel_mutex_sleep_ns: u64;
     /// CPU time that tasks spent on fetching what the caches had lost, nanoseconds.
     sum cache_refill_ns: u64;
+    /// Time of all CPUs in interrupts, from entry to exit, nanoseconds; that of soft interrupts is not in it.
+    sum interrupts_ns: u64, Lower "time in interrupts", metric 12;
 }
 
 #[cfg(test)]

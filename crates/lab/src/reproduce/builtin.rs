@@ -30,6 +30,7 @@ published! {
     "eevdf-base-slice" "eevdf-newidle" "eevdf-parity" "eevdf-protection" "eevdf-short" "eevdf-slices"
     "rt-push-ipi" "rt-push-ipi-targets" "rt-push-ipi-remedies" "rt-push-ipi-poisson" "rt-push-ipi-rt"
     "rt-push-ipi-herd" "rt-push-ipi-boost" "rt-push-ipi-audio" "rt-push-ipi-audio-cpus"
+    "rt-push-ipi-audio-seeds" "rt-push-ipi-psimon" "rt-push-ipi-variations"
     "bw-fibtest" "bw-burst"
     "dl-server-wakeup" "dl-affinity"
     "preempt-rt"

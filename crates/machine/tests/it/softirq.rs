@@ -3,10 +3,10 @@
 use crate::engine::{fifo, ideal, ms, script, us};
 use machine::{
     Behaviour, Env, Machine, MachineSpec, Outcome, RunOptions, Setup, SoftirqCounts, SoftirqGap, SoftirqSpec,
-    SoftirqTally, Step, TaskSpec, Tracing,
+    SoftirqTally, Step, TaskSpec, Tracing, Visits,
 };
 use scheduler::registry::Config;
-use scheduler::{CpuId, Nanos};
+use scheduler::{CpuId, CpuMask, Nanos};
 use schema::{LogEvent, LogRecord};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -46,6 +46,10 @@ fn five_hundred_of_each_750_us_leave_nothing() {
     assert!(counts.raised - counts.done <= 1, "that of the last moment");
     assert_eq!(counts.service, us(500) * counts.done);
     assert_eq!((counts.longest_service, counts.longest_pass), (us(500), us(500)));
+    // E7.6: two thirds of the time in soft interrupt, and no visits.
+    assert_eq!(counts.in_softirq, us(500) * counts.done);
+    assert_eq!(counts.until, us(750) * counts.done + us(500));
+    assert_eq!(counts.visits, Visits::default());
 }
 
 /// D5 example 2: what takes 1.1 ms never ends, and the list grows by 1/0.75 - 1/1.1 in each ms.
@@ -55,6 +59,8 @@ fn what_takes_longer_than_the_interval_piles_up() {
     let left = (counts.raised - counts.done) as f64 / 3.0;
     assert!((left - 424.2).abs() < 2.0, "{left} in a second");
     assert!(counts.longest_pass > ms(500), "a pass takes the whole list: {}", counts.longest_pass);
+    // A round ends after 2 ms, and the next one begins with the next interrupt.
+    assert!(counts.in_softirq.0 > counts.until.0 / 1000 * 995, "hardly ever ended: {}", counts.in_softirq);
 }
 
 /// D5 example 3: the same, and a real-time task wakes during the first round. That is done to its end, and
@@ -158,4 +164,42 @@ fn interrupts_stretch_the_work_until_it_piles_up() {
     assert!(few < 10 && stretched > us(600), "a quarter of the time: {few} left, {stretched} each");
     let (many, _) = left(us(27));
     assert!(many > 300, "{many} left");
+}
+
+/// E7.1: CPU 0 is in soft interrupt and has two FIFO 1 tasks that may run on it and on CPU 1 only, where FIFO
+/// 2 computes. Each sleep of a task of CPU 2 asks CPU 0 to push: what the tasklet takes longer is what these
+/// visits take; without RT_PUSH_IPI there are none, and it takes no longer.
+#[test]
+fn a_visit_is_a_request_to_push_that_comes_into_the_work() {
+    let visited = |feature: &str| {
+        let (mut setup, tally) = softirq(3, us(500));
+        let alone = |cpu: u16| Some(CpuMask::single(CpuId(cpu)));
+        let both = [CpuId(0), CpuId(1)].into_iter().collect::<CpuMask>();
+        let computes = || script("computes", [Step::Compute(Nanos::from_secs(3))]).0;
+        let higher = TaskSpec { policy: fifo(2), cpus: alone(1), ..computes() };
+        setup.spawn_on(Nanos::ZERO, Some(CpuId(1)), higher);
+        for _ in 0..2 {
+            let waits = TaskSpec { policy: fifo(1), cpus: Some(both), ..computes() };
+            setup.spawn_on(us(10), Some(CpuId(0)), waits);
+        }
+        let naps = (1..20_000u64).map(|n| Step::SleepUntil(us(100) * n));
+        let (naps, _) = script("naps", naps);
+        setup.spawn_on(Nanos::ZERO, Some(CpuId(2)), TaskSpec { policy: fifo(50), cpus: alone(2), ..naps });
+        let config = Config::of_profile("6.1").expect("a profile");
+        config.set(feature).expect("a feature");
+        let options = RunOptions { duration: ms(1_900), check: true, ..RunOptions::default() };
+        let mut spec = ideal(3);
+        spec.costs.irq_entry = us(10);
+        Machine::new(spec, config, setup, options).and_then(Machine::run).expect("a sound run");
+        tally.counts()
+    };
+    let on = visited("RT_PUSH_IPI");
+    // Five of its naps end in each tasklet of 500 us, and each asks.
+    assert!(on.visits.number >= 5 * on.done - 5, "{} in {} tasklets", on.visits.number, on.done);
+    assert!(on.visits.took >= us(10) * on.visits.number, "{} for {}", on.visits.took, on.visits.number);
+    let longer = on.service - us(500) * on.done;
+    assert!(longer >= on.visits.took && longer.0 < on.visits.took.0 * 6 / 5, "{longer} longer");
+    let off = visited("NO_RT_PUSH_IPI");
+    assert_eq!(off.visits, Visits::default());
+    assert!(off.service < us(520) * off.done, "{} for {}", off.service, off.done);
 }

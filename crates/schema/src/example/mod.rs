@@ -281,6 +281,7 @@ pub fn run() -> RunResult {
             kernel_mutex_sleeps: 6,
             kernel_mutex_sleep_ns: 2_400_000,
             cache_refill_ns: 67_000_000,
+            interrupts_ns: 3_100_000,
         },
         loads: vec![
             LoadResult::Cyclictest(CyclictestResult {

@@ -151,6 +151,9 @@ impl CyclictestResult {
                 .in_steps_of(p99_resolution)
                 .headline();
         }
+        if let Some(p999) = p999_of_all_us(&self.threads) {
+            figures.nanos("p999_of_all", "p99.9 of all threads", Better::Lower, p999 * US).in_steps_of(US);
+        }
         let cycles: u128 = latencies.iter().map(|(thread, _)| u128::from(thread.cycles)).sum();
         let sum: u128 = latencies
             .iter()
@@ -235,6 +238,26 @@ impl ThreadLatency {
             p99_resolution: US,
         })
     }
+}
+
+/// The 99.9th percentile of all threads together, where all have a histogram (`-h`); `None` when it lies
+/// beyond the last bucket. Those of single threads cannot be added up.
+fn p999_of_all_us(threads: &[CyclictestThread]) -> Option<u64> {
+    let mut all = UsHistogram::default();
+    let mut samples = 0;
+    for thread in threads {
+        samples += thread.histogram.total() + thread.overflows;
+        for (us, count) in &thread.histogram.counts {
+            *all.counts.entry(*us).or_default() += count;
+        }
+    }
+    let cycles: u64 = threads.iter().map(|thread| thread.cycles).sum();
+    let rank = samples - samples / 1_000;
+    let mut counted = 0;
+    all.counts.iter().filter(|_| samples == cycles).find_map(|(&us, &count)| {
+        counted += count;
+        (counted >= rank).then_some(us)
+    })
 }
 
 /// The 99th percentile in a histogram; `None` when it lies beyond the last bucket.

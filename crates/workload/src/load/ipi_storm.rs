@@ -64,6 +64,10 @@ struct Options {
     /// These threads may run on all CPUs.
     #[arg(long)]
     waiters_anywhere: bool,
+    /// They may run on one more CPU for each target, where a thread of SCHED_FIFO 2 computes: with that, one
+    /// target alone counts as overloaded, too.
+    #[arg(long, conflicts_with = "waiters_anywhere")]
+    waiters_beside: bool,
     /// Endless loops of SCHED_OTHER on each target (1).
     #[arg(
         long,
@@ -75,6 +79,9 @@ struct Options {
     /// Threads that sleep and wake, each on a CPU of its own (all CPUs but the targets).
     #[arg(short = 'n', long, value_name = "NUM", value_parser = clap::value_parser!(u32).range(0..=512))]
     drivers: Option<u32>,
+    /// Each may run on all CPUs but the targets, rather than on its own.
+    #[arg(long)]
+    drivers_anywhere: bool,
     /// Their priority under SCHED_FIFO (50).
     #[arg(
         short = 'P',
@@ -107,10 +114,23 @@ struct IpiStorm {
 /// What a thread that sleeps computes between two sleeps (assumed: psimon updates its averages).
 const WAITER_COMPUTES: Nanos = Nanos::from_micros(20);
 
+/// Of who keeps the waiters from the CPU beside.
+const BESIDE: u8 = 2;
+
 /// The CPUs with soft interrupts: as far from each other as 47 and 95 are of 192.
 fn targets(count: u32, cpus: usize) -> Vec<CpuId> {
     let place = |n: usize| (n * cpus / (2 * count as usize)).max(n) - 1;
     (1..=count as usize).map(|n| CpuId(place(n) as u16)).collect()
+}
+
+/// For each target the next CPU that is none.
+fn beside(targets: &[CpuId], cpus: usize) -> Vec<CpuId> {
+    let mut free = (0..cpus as u16).map(CpuId).filter(|cpu| !targets.contains(cpu)).collect::<Vec<_>>();
+    let next = |target: &CpuId| {
+        let place = free.iter().position(|cpu| cpu > target).unwrap_or(0);
+        free.remove(place)
+    };
+    targets.iter().map(next).collect()
 }
 
 impl IpiStorm {
@@ -151,19 +171,20 @@ impl Load for IpiStorm {
             return Err(usage(NAME, format!("{} targets need {wanted} CPUs: add --cpus", options.targets)));
         }
         let targets = targets(options.targets, cpus);
-        let all_targets: CpuMask = targets.iter().copied().collect();
-        let others: Vec<CpuId> =
-            (0..cpus as u16).map(CpuId).filter(|cpu| !all_targets.contains(*cpu)).collect();
+        let beside = if options.waiters_beside { beside(&targets, cpus) } else { Vec::new() };
+        let taken: CpuMask = targets.iter().chain(&beside).copied().collect();
+        let others: Vec<CpuId> = (0..cpus as u16).map(CpuId).filter(|cpu| !taken.contains(*cpu)).collect();
+        let all_others: CpuMask = others.iter().copied().collect();
         let drivers = options.drivers.map_or(others.len(), |n| (n as usize).min(others.len()));
         let on_each_target = (options.waiters + options.hogs) as usize;
-        let remaining = Remaining::new((drivers + targets.len() * on_each_target) as u32);
+        let remaining = Remaining::new((drivers + beside.len() + targets.len() * on_each_target) as u32);
         let fifo = |priority: u8| rt_priority(NAME, "a thread", i64::from(priority)).map(Policy::Fifo);
         let (lowest, drives) = (fifo(1)?, fifo(options.priority)?);
         let computes = Block::new().run(Nanos::from_millis(10)).iteration();
         let waits = options
             .waiter_sleep
             .map_or(computes.clone(), |sleep| Block::new().run(WAITER_COMPUTES).sleep(sleep).iteration());
-        let waiter_cpus = if options.waiters_anywhere { CpuMask::first_n(cpus) } else { all_targets };
+        let waiter_cpus = if options.waiters_anywhere { CpuMask::first_n(cpus) } else { taken };
         let gap = if options.poisson { SoftirqGap::Exponential } else { SoftirqGap::Every };
         let mut tallies = Vec::new();
         for on in targets.iter().copied() {
@@ -192,13 +213,24 @@ impl Load for IpiStorm {
                 self.spawn(setup, &waiter, &remaining)?;
             }
         }
+        let keeps_off = fifo(BESIDE)?;
+        for on in beside {
+            let (cpus, cycle) = (CpuMask::single(on), computes.clone());
+            self.spawn(setup, &Task { name: "beside", policy: keeps_off, on, cpus, cycle }, &remaining)?;
+        }
         for on in others.into_iter().take(drivers) {
             let cycle = Block::new().run(options.run).sleep(options.sleep).iteration();
-            let driver = Task { name: "rt_storm", policy: drives, on, cpus: CpuMask::single(on), cycle };
+            let cpus = if options.drivers_anywhere { all_others } else { CpuMask::single(on) };
+            let driver = Task { name: "rt_storm", policy: drives, on, cpus, cycle };
             self.spawn(setup, &driver, &remaining)?;
         }
         Ok(BuiltLoad::new(remaining, Tallies(tallies)))
     }
+}
+
+/// How many come in a second, if so many come in that time.
+fn a_second(number: u64, time_ns: u64) -> u64 {
+    (u128::from(number) * u128::from(Nanos::from_secs(1).0)).checked_div(time_ns.into()).unwrap_or(0) as u64
 }
 
 /// Of each target.
@@ -212,14 +244,31 @@ impl Results for Tallies {
         let most = |of: &dyn Fn(&SoftirqCounts) -> Nanos| counts.iter().map(of).max().unwrap_or_default().0;
         let done = sum(&|c| c.done);
         let service = sum(&|c| c.service.0).checked_div(done).unwrap_or(0);
+        let visits = sum(&|c| c.visits.number);
+        let visited = sum(&|c| c.visits.took.0);
+        let in_tasklets = sum(&|c| c.service.0);
+        let watched = sum(&|c| c.until.0);
+        // Beside the one that is worked on.
+        let waiting = sum(&|c| (c.raised - c.done).saturating_sub(1));
         let result = OwnResult::new(load, NAME)
             .nanos("tasklet time", Better::Lower, service)
             .nanos("longest tasklet", Better::Lower, most(&|c| c.longest_service))
             .count("tasklets done", Better::Higher, done)
             .count("tasklets left", Better::Lower, sum(&|c| c.raised - c.done))
             .nanos("longest in softirq", Better::Lower, most(&|c| c.longest_pass))
-            .count("soft lockups", Better::Lower, sum(&|c| c.lockups));
-        LoadResult::Own(result)
+            .count("soft lockups", Better::Lower, sum(&|c| c.lockups))
+            .count("more tasklets wait each second, a target", Better::Lower, a_second(waiting, watched))
+            .count("visits a second of tasklets, a target", Better::Neutral, a_second(visits, in_tasklets))
+            .nanos("visit time", Better::Lower, visited.checked_div(visits).unwrap_or(0))
+            .nanos("time in visits", Better::Lower, visited)
+            .nanos("time in tasklets", Better::Lower, in_tasklets)
+            .nanos("time in softirq", Better::Lower, sum(&|c| c.in_softirq.0))
+            .nanos("time watched", Better::Neutral, watched);
+        let first = counts.iter().filter_map(|c| c.first_lockup).min();
+        LoadResult::Own(match first {
+            Some(first) => result.nanos("first soft lockup", Better::Higher, first.0),
+            None => result,
+        })
     }
 }
 
@@ -259,6 +308,15 @@ mod tests {
         let mut psimons = free.iter().filter(|task| task.spec.comm == "psimon");
         assert!(psimons.all(|task| task.spec.cpus == Some(CpuMask::first_n(8))));
         assert_eq!(tasks(&["-n", "0", "--waiters", "0", "--hogs", "0"], 8).expect("a load").len(), 0);
+        let beside = tasks(&["-t", "1", "--waiters-beside"], 8).expect("a load");
+        let of = |name: &str| beside.iter().filter(|task| task.spec.comm == name).collect::<Vec<_>>();
+        assert_eq!(["rt_storm", "psimon", "beside"].map(|name| of(name).len()), [6, 2, 1]);
+        let pair: CpuMask = [CpuId(3), CpuId(4)].into_iter().collect();
+        assert!(of("psimon").iter().all(|task| task.spec.cpus == Some(pair)));
+        assert!(of("beside").iter().all(|task| task.spec.cpus == Some(CpuMask::single(CpuId(4)))));
+        let roam = tasks(&["--drivers-anywhere"], 8).expect("a load");
+        let mut drivers = roam.iter().filter(|task| task.spec.comm == "rt_storm");
+        assert!(drivers.all(|task| task.spec.cpus.is_some_and(|cpus| cpus.weight() == 6)));
         let error = tasks(&["-t", "4"], 7).expect_err("too few CPUs").to_string();
         assert!(error.contains("4 targets need 8 CPUs"), "{error}");
     }

@@ -226,6 +226,10 @@ pub(crate) struct CpuHw {
     pub scheduler_dice: RefCell<Rng>,
     pub ipis_sent: Cell<u64>,
     pub ipis_received: Cell<u64>,
+    /// Of these, those that asked it to push.
+    pub push_ipis_received: Cell<u64>,
+    /// Time in interrupts, soft ones not counted, whatever the kernel measures of it.
+    pub in_interrupts: Cell<Nanos>,
     /// What others asked of it while it watched its flag.
     pub polled: Cell<u64>,
 }
@@ -269,6 +273,8 @@ impl CpuHw {
             arriving: Cell::default(),
             ipis_sent: Cell::new(0),
             ipis_received: Cell::new(0),
+            push_ipis_received: Cell::new(0),
+            in_interrupts: Cell::new(Nanos::ZERO),
             polled: Cell::new(0),
         }
     }

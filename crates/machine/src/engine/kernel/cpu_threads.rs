@@ -16,6 +16,7 @@ use crate::behaviour::{Behaviour, Env, TaskSpec};
 use crate::engine::hardware::{CpuThreads, Hw, SoftWork, Softirq};
 use crate::engine::userland::{Activity, Caller, Rest, Resume, Slow};
 use crate::setup::{Setup, Spawn};
+use crate::softirq::{Piece, Visits};
 use crate::step::Step;
 use scheduler::mutex::{FastPath, LockError, LockOutcome, lock_fast, unlock_fast};
 use scheduler::registry::{
@@ -229,8 +230,9 @@ impl Sim {
 
     /// The work of a timer of the setup is done; others may have run in between.
     pub(super) fn tasklet_is_done(&self, call: Caller<'_>, timer: u32, began: Nanos) -> Rest {
-        let took = self.hw().local_now().saturating_sub(began);
-        self.surroundings.softirqs[timer as usize].tally.done(took, took);
+        let (ended, visits) = (self.hw().local_now(), Visits::default());
+        let piece = Piece { pass_began: began, began, ended, visits };
+        self.surroundings.softirqs[timer as usize].tally.done(piece);
         self.begins_round(call)
     }
 }

@@ -125,6 +125,8 @@ impl Sim {
         }
         in_interrupt.set(false);
         self.hw().was_fetched(me.id, from);
+        let in_interrupts = &self.hw().cpu(me.id).in_interrupts;
+        in_interrupts.set(in_interrupts.get() + self.hw().local_now().saturating_sub(from));
         self.measure_interrupts(me.id, true);
     }
 
@@ -165,6 +167,8 @@ impl Sim {
             Ipi::Wakeup => sched_ttwu_pending(me).await,
             Ipi::Push(source) => {
                 self.hw().push_ipis.arrived(source);
+                let received = &self.hw().cpu(me.id).push_ipis_received;
+                received.set(received.get() + 1);
                 rt::push_irq_work(me, source).await;
             }
             Ipi::Nohz | Ipi::NohzReschedule if self.softirqs_are_in_tasks() => {

@@ -11,6 +11,7 @@ use super::interrupts::FROM_INTERRUPT;
 use super::sim::Sim;
 use crate::engine::hardware::{Hw, Mode, SoftWork, Softirq};
 use crate::engine::userland::Length;
+use crate::softirq::{Piece, Visits};
 use scheduler::fair::run_rebalance_domains;
 use scheduler::wakeup::try_to_wake_up;
 use scheduler::{CpuId, Nanos, ThisCpu};
@@ -76,17 +77,17 @@ impl Sim {
             SoftWork::Tasklet(timer) => {
                 let begins = self.hw().local_now();
                 let spec = &self.surroundings.softirqs[timer as usize];
-                self.executes_in_softirq(me, spec.work).await;
-                let now = self.hw().local_now();
-                spec.tally.done(now.saturating_sub(begins), now.saturating_sub(began));
+                let visits = self.executes_in_softirq(me, spec.work).await;
+                let ended = self.hw().local_now();
+                spec.tally.done(Piece { pass_began: began, began: begins, ended, visits });
             }
         }
     }
 
-    /// Executes that much, and serves the interrupts that come.
-    async fn executes_in_softirq(&self, me: ThisCpu<'_, Hw>, work: Nanos) {
+    /// Executes that much, and serves the interrupts that come. Those that asked it to push.
+    async fn executes_in_softirq(&self, me: ThisCpu<'_, Hw>, work: Nanos) -> Visits {
         let cpu = self.hw().cpu(me.id);
-        let mut left = work;
+        let (mut left, mut visits) = (work, Visits::default());
         while left > Nanos::ZERO {
             let run = self.begin(me, Length::Work(left));
             if !run.is_over {
@@ -94,8 +95,15 @@ impl Sim {
             }
             left = left.saturating_sub(self.book(me, run));
             while !cpu.pending.borrow().is_empty() {
+                let (pushes, from) = (cpu.push_ipis_received.get(), self.hw().local_now());
                 self.interrupts(me).await;
+                let number = cpu.push_ipis_received.get() - pushes;
+                if number > 0 {
+                    visits.number += number;
+                    visits.took += self.hw().local_now().saturating_sub(from);
+                }
             }
         }
+        visits
     }
 }

@@ -47,6 +47,7 @@ impl<'s> View<'s> {
             kernel_mutex_sleep_ns: user.kernel_mutexes.slept.time.get().0,
             polled: self.hw().cpus.iter().map(|cpu| cpu.polled.get()).sum(),
             cache_refill_ns: user.tasks.cache_refill.get().0,
+            interrupts_ns: self.hw().cpus.iter().map(|cpu| cpu.in_interrupts.get().0).sum(),
         }
     }
 

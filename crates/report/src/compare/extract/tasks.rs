@@ -40,8 +40,12 @@ pub fn measure_names(run: &RunResult, figures: &mut Figures) {
         figures.count("nonvol", "involuntary switches", Lower, sum.involuntary);
         figures.count("migrations", "migrations", Lower, sum.migrations);
         figures.nanos("mean_latency", "mean latency", Lower, sum.mean_latency_ns());
+        let p50 = sum.latency_p50_ns;
+        figures.nanos("p50_latency", "median of worst task", Lower, p50).in_steps_of(percentile_step(p50));
         let p99 = sum.latency_p99_ns;
         figures.nanos("p99_latency", "p99 of worst task", Lower, p99).in_steps_of(percentile_step(p99));
+        let p999 = sum.latency_p999_ns;
+        figures.nanos("p999_latency", "p99.9 of worst task", Lower, p999).in_steps_of(percentile_step(p999));
         figures.nanos("worst_latency", "worst latency", Lower, sum.latency_max_ns);
         if let Some(last) = sum.last_exit_ns.filter(|_| sum.exited == sum.tasks) {
             figures.nanos("exit", "last exit", Lower, last);
@@ -63,8 +67,10 @@ struct Sum {
     migrations: u64,
     wakeups: u64,
     latency_sum_ns: u128,
-    /// Of the task whose percentile is worst: percentiles of single tasks cannot be added up.
+    /// Percentiles are those of the task whose is worst: those of single tasks cannot be added up.
+    latency_p50_ns: u64,
     latency_p99_ns: u64,
+    latency_p999_ns: u64,
     latency_max_ns: u64,
     exited: u64,
     last_exit_ns: Option<u64>,
@@ -87,7 +93,9 @@ impl Sum {
         self.migrations += task.nr_migrations;
         self.wakeups += latency.count;
         self.latency_sum_ns += u128::from(latency.count) * u128::from(latency.mean);
+        self.latency_p50_ns = self.latency_p50_ns.max(latency.p50);
         self.latency_p99_ns = self.latency_p99_ns.max(latency.p99);
+        self.latency_p999_ns = self.latency_p999_ns.max(latency.p999);
         self.latency_max_ns = self.latency_max_ns.max(latency.max);
         self.exited += u64::from(task.exited_ns.is_some());
         self.last_exit_ns = self.last_exit_ns.max(task.exited_ns);

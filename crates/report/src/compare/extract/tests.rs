@@ -67,6 +67,22 @@ fn a_percentile_beyond_the_histogram_is_not_made_up() {
     assert_eq!(value(&run, "cyclictest.t1.p99"), None);
 }
 
+/// Two threads of 1000 cycles each; the two longest of all 2000 are the 0.1 % beyond.
+#[test]
+fn with_histograms_cyclictest_has_a_percentile_of_all_threads() {
+    let mut run = example::run();
+    let LoadResult::Cyclictest(result) = &mut run.loads[0] else { panic!("cyclictest is the first load") };
+    let of = |counts: &[(u64, u64)]| schema::UsHistogram { counts: counts.iter().copied().collect() };
+    let histograms = [of(&[(3, 997), (8, 1), (9, 2)]), of(&[(4, 1000)])];
+    for (thread, histogram) in result.threads.iter_mut().zip(histograms) {
+        (thread.cycles, thread.histogram, thread.overflows) = (1_000, histogram, 0);
+    }
+    assert_eq!(value(&run, "cyclictest.p999_of_all"), Some(8_000));
+    let LoadResult::Cyclictest(result) = &mut run.loads[0] else { panic!("cyclictest is the first load") };
+    result.threads[1].histogram.counts.clear();
+    assert_eq!(value(&run, "cyclictest.p999_of_all"), None, "one has no histogram");
+}
+
 #[test]
 fn a_second_load_of_a_kind_has_a_number() {
     let mut run = example::run();
