@@ -327,8 +327,9 @@ fn noise_that_cannot_be() {
         "min_ns = 0",
         "slope_percent = 100\nmin_ns = 2000",
         &format!(
-            "{jitter}: noise.timer_jitter.slope_percent: needs a least and a longest; give min_ns above 0 and a \
+            "{}: noise.timer_jitter.slope_percent: needs a least and a longest; give min_ns above 0 and a \
              longer max_ns beside it, and no other key",
+            jitter + 1
         ),
     );
     check(
