@@ -315,8 +315,8 @@ pub(crate) fn fit(
     let release = kernel.nearest_release();
     if let Some(group) = setup.groups().first().filter(|_| release < FIRST_GROUPS) {
         let problem = format!(
-            "{} has no task groups: they exist since {FIRST_GROUPS}; replay the recording without its own \
-             (groups: flat)",
+            "{} has no task groups: they exist since {FIRST_GROUPS}; replay the recording without its own, all \
+             tasks in one group (`flat`)",
             kernel.asked
         );
         return Err(Error::Group { group: group.name.clone(), problem });
@@ -618,7 +618,7 @@ mod tests {
         assert_eq!(said.expect("it has groups").len(), 2, "burst and idle");
         let (said, groups) = fitted("6.18");
         assert_eq!((said.as_deref(), groups[1].1), (Ok(&[][..]), true));
-        assert!(fitted("2.6.23-rt5").0.expect_err("no groups").contains("groups: flat"));
+        assert!(fitted("2.6.23-rt5").0.expect_err("no groups").contains("in one group (`flat`)"));
     }
 
     /// deadline-groups B13.3: root{A 100 {A1 100, A2 300}, task T}: T 0.5, A1 0.125, A2 0.375.

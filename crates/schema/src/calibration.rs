@@ -26,6 +26,8 @@ pub struct Calibration {
     pub warnings: Vec<String>,
     /// Every entry that a machine file may have, in the order of the file.
     pub entries: Vec<CalibratedEntry>,
+    /// What was seen, or looked for, that no entry of a machine file says.
+    pub observations: Vec<Observed>,
     /// How late timers were, by whose they were and what the CPU did meanwhile.
     pub timers: Vec<CalibratedTimer>,
     /// The timer slack of a fair task, as the kernel tells it; absent where it does not. Real-time tasks have
@@ -61,6 +63,20 @@ pub struct CalibratedEntry {
     pub samples: Option<u64>,
     /// How exactly it was measured, with the spread of the samples and what was taken off; else why it was
     /// not, and what it is taken from.
+    pub how: String,
+}
+
+/// Something that was looked for, and that no entry of a machine file says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Observed {
+    /// Of what: `memory bandwidth`, `softirq RCU`.
+    pub what: String,
+    /// What was seen, in words; absent where nothing could be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// How it was seen and what it changes; else why nothing could be seen.
     pub how: String,
 }
 

@@ -27,6 +27,9 @@ pub struct MachineCheck {
     pub kernel: String,
     /// What was set on top of the profile.
     pub settings: Vec<KernelChange>,
+    /// How often that kernel ticks a second; absent where it is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ticks_a_second: Option<u64>,
     /// How often each program ran on this computer.
     pub repetitions: u32,
     /// The seeds with which it was simulated.

@@ -148,6 +148,12 @@ impl KernelConfig {
         self.named.build.is_some() || self.says("hz")
     }
 
+    /// How often it ticks a second when the run begins; `None` where what is set on top of it is refused.
+    #[must_use]
+    pub fn ticks_a_second(&self) -> Option<u64> {
+        u64::try_from(self.at_start().ok()?.tunables.hz.get()).ok()
+    }
+
     /// Whether the user gives this setting a value, at any time.
     pub(crate) fn says(&self, setting: &str) -> bool {
         self.changes.iter().any(|change| sets(change, setting))

@@ -295,7 +295,7 @@ pub(super) const LIMITS: &[Limit] = &[
         name: "cold_caches",
         effect: Effect::Medium,
         missing: "The kernel's own paths run from warm caches, but for the way of a timer's wakeup on machines \
-                  whose file has a [cold] (vm2): creating threads, remote wakeups and system calls cost the \
+                  whose file has a [cold] (vm2, nested, calibrated ones): creating threads, remote wakeups and system calls cost the \
                   same after 10 ms of idleness. Memory bandwidth is not shared: who reads much \
                   slows nobody down (two streams on the measured machine ran at 0.53 to 0.59 of \
                   their speed).",

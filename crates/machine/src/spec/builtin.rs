@@ -25,7 +25,9 @@ macro_rules! builtin {
     };
 }
 
-builtin! { "laptop" "hybrid" "phone" "vm2" "seed000" "seed001" "seed002" "seed003" "seed004" "ideal" }
+builtin! {
+    "laptop" "hybrid" "phone" "vm2" "nested" "seed000" "seed001" "seed002" "seed003" "seed004" "ideal"
+}
 
 impl MachineSpec {
     /// A machine that comes with the program, by its name. The error for an unknown name suggests the

@@ -1,5 +1,6 @@
 //! What disturbs tasks on a real machine: late timers, interrupts held off, background kernel threads.
 
+use crate::fixed::{LN_2_Q32, exp_neg_q32, log2_q32};
 use crate::rng::Rng;
 use scheduler::{Nanos, Nice, Policy};
 use std::fmt;
@@ -32,6 +33,16 @@ pub enum Spread {
         /// Longest.
         max: Nanos,
     },
+    /// Pareto: longer than x is a share of (min / x) to the power of the slope, and what would be longer than
+    /// `max` is as long as that (machine.md 6.6, hosts with heavy tails).
+    Pareto {
+        /// Shortest.
+        min: Nanos,
+        /// The power, in percent: with 100 half are longer than twice `min`, with 200 a quarter.
+        slope_percent: u32,
+        /// Longest.
+        max: Nanos,
+    },
 }
 
 impl Spread {
@@ -43,6 +54,13 @@ impl Spread {
             Spread::Uniform { min, max } => rng.between(min, max),
             Spread::Exponential { min, mean } => min + rng.exponential(mean),
             Spread::CutExponential { min, mean, max } => (min + rng.exponential(mean)).min(max),
+            Spread::Pareto { min, slope_percent, max } => {
+                // The logarithm of what exceeds the least is exponential, of mean 1 / slope.
+                let logarithm = rng.exponential(Nanos((100 << 32) / u64::from(slope_percent.max(1))));
+                let share = exp_neg_q32(logarithm.0, 1 << 32);
+                let drawn = (u128::from(min.0) << 32).checked_div(share.into());
+                drawn.and_then(|ns| u64::try_from(ns).ok()).map_or(max, |ns| Nanos(ns).min(max))
+            }
         }
     }
 
@@ -52,7 +70,8 @@ impl Spread {
             Spread::Constant(duration) => duration,
             Spread::Uniform { min, .. }
             | Spread::Exponential { min, .. }
-            | Spread::CutExponential { min, .. } => min,
+            | Spread::CutExponential { min, .. }
+            | Spread::Pareto { min, .. } => min,
         }
     }
 
@@ -63,8 +82,26 @@ impl Spread {
             Spread::Uniform { min, max } => Nanos((min.0 + max.0) / 2),
             Spread::Exponential { min, mean } => min + mean,
             Spread::CutExponential { min, mean, max } => (min + mean).min(max),
+            Spread::Pareto { min, slope_percent, max } => mean_of_pareto(min, slope_percent, max),
         }
     }
+}
+
+/// min + the integral of (min / x) to the power of the slope from min to max.
+fn mean_of_pareto(min: Nanos, slope_percent: u32, max: Nanos) -> Nanos {
+    const ONE: u128 = 1 << 32;
+    let (least, slope) = (u128::from(min.0), u128::from(slope_percent));
+    let doublings = log2_q32(max.0.max(1)) - log2_q32(min.0.clamp(1, max.0.max(1)));
+    let logarithm = (u128::from(doublings) * LN_2_Q32) >> 32;
+    // (min / max) to the power of what the slope is off 1.
+    let power = u64::try_from(logarithm * slope.abs_diff(100) / 100).unwrap_or(u64::MAX);
+    let power = u128::from(exp_neg_q32(power, 1 << 32)).max(1);
+    let mean = match slope {
+        100 => least + ((least * logarithm) >> 32),
+        101.. => least * (slope * ONE - 100 * power) / ((slope - 100) * ONE),
+        _ => least * (100 * (ONE * ONE / power) - slope * ONE) / ((100 - slope) * ONE),
+    };
+    u64::try_from(mean).map_or(max, |ns| Nanos(ns).min(max))
 }
 
 impl fmt::Display for Spread {
@@ -80,6 +117,10 @@ impl fmt::Display for Spread {
             }
             Spread::CutExponential { min, mean, max } => {
                 write!(f, "{}, {} ns at most", Spread::Exponential { min, mean }, max.0)
+            }
+            Spread::Pareto { min, slope_percent, max } => {
+                let (whole, part) = (slope_percent / 100, slope_percent % 100);
+                write!(f, "{} to {} ns (Pareto, slope {whole}.{part:02})", min.0, max.0)
             }
         }
     }
@@ -192,5 +233,34 @@ mod tests {
         let plain = Spread::Exponential { min: Nanos(1_000), mean: Nanos(4_000) };
         let mut again = Rng::keyed(3, Purpose::Load, 0);
         assert!(draws.iter().all(|draw| *draw == plain.draw(&mut again).0.min(10_000)));
+    }
+
+    /// Of a Pareto distribution of slope 1.5 a share of 2 to the minus 1.5 = 35.4 % exceeds twice the least,
+    /// 3.16 % ten times, 0.1 % a hundred times, which is the cut; its mean is 1 + 2 * (1 - 0.1) times the
+    /// least.
+    #[test]
+    fn a_pareto_distribution_has_its_shares_and_its_mean() {
+        let (min, max) = (Nanos(100_000), Nanos(10_000_000));
+        let pareto = Spread::Pareto { min, slope_percent: 150, max };
+        let mut rng = Rng::keyed(3, Purpose::Load, 0);
+        let draws: Vec<u64> = (0..200_000).map(|_| pareto.draw(&mut rng).0).collect();
+        assert!(draws.iter().all(|draw| (min.0..=max.0).contains(draw)));
+        let beyond = |times: u64| draws.iter().filter(|draw| **draw >= times * min.0).count();
+        for (times, expected, off) in [(2, 70_711, 1_000), (10, 6_325, 300), (100, 200, 60)] {
+            assert!(beyond(times).abs_diff(expected) < off, "{times}: {}", beyond(times));
+        }
+        assert!(pareto.mean().0.abs_diff(280_000) < 100, "{:?}", pareto.mean());
+        let drawn = draws.iter().sum::<u64>() / 200_000;
+        assert!(drawn.abs_diff(280_000) < 3_000, "{drawn}");
+    }
+
+    /// Slope 1: the least times 1 + ln 100 = 5.605; slope 0.5: times 1 + 2 * (10 - 1) / 1 = 19.
+    #[test]
+    fn means_of_heavier_tails() {
+        let mean = |slope_percent| {
+            Spread::Pareto { min: Nanos(10_000), slope_percent, max: Nanos(1_000_000) }.mean().0
+        };
+        assert!(mean(100).abs_diff(56_052) < 20, "{}", mean(100));
+        assert!(mean(50).abs_diff(190_000) < 60, "{}", mean(50));
     }
 }

@@ -11,7 +11,7 @@ use scheduler::{Nanos, Nice, Policy, RtPriority};
 /// Longest disturbance.
 const MAX_NS: u64 = 10_000_000_000;
 /// Keys of a distribution.
-const SPREAD_KEYS: [&str; 4] = ["ns", "min_ns", "max_ns", "mean_ns"];
+const SPREAD_KEYS: [&str; 5] = ["ns", "min_ns", "max_ns", "mean_ns", "slope_percent"];
 
 pub(super) fn read_noise(field: &Field<'_>, origins: &mut Vec<Origin>) -> Result<Noise, SpecError> {
     let table = field.table(&entries::NOISE)?;
@@ -42,7 +42,7 @@ pub(super) fn read_noise(field: &Field<'_>, origins: &mut Vec<Origin>) -> Result
 /// A distribution with its origin in one table.
 fn read_delay(table: &Table<'_>, key: &str, origins: &mut Vec<Origin>) -> Result<Option<Spread>, SpecError> {
     let Some(field) = table.optional(key) else { return Ok(None) };
-    let table = field.table(&["ns", "min_ns", "max_ns", "mean_ns", "origin"])?;
+    let table = field.table(&["ns", "min_ns", "max_ns", "mean_ns", "slope_percent", "origin"])?;
     let spread = spread_of(&table)?;
     origins.push(read_origin(&table, spread.to_string())?);
     Ok(Some(spread))
@@ -53,7 +53,12 @@ fn read_irq_off(field: &Field<'_>, origins: &mut Vec<Origin>) -> Result<IrqOff, 
         field.table(&["what", "per_second_per_cpu", "per_minute_per_cpu", "length", "device", "origin"])?;
     let (rate, per_minute_per_cpu) = match table.optional("per_minute_per_cpu") {
         None => {
-            let rate = table.required("per_second_per_cpu")?;
+            let Some(rate) = table.optional("per_second_per_cpu") else {
+                let remedy = "say how often it comes by one of them";
+                return Err(table
+                    .field()
+                    .error("has neither per_second_per_cpu nor per_minute_per_cpu", remedy));
+            };
             let per_second = rate.number(1, 100_000, "per second")? as u32;
             (rate, 60 * per_second)
         }
@@ -216,9 +221,22 @@ fn read_spread(field: &Field<'_>) -> Result<Spread, SpecError> {
     spread_of(&field.table(&SPREAD_KEYS)?)
 }
 
-/// `ns`, or `min_ns` and `max_ns`, or `mean_ns` with or without `min_ns` and `max_ns`.
+/// `ns`, or `min_ns` and `max_ns` with or without `slope_percent`, or `mean_ns` with or without `min_ns` and
+/// `max_ns`.
 fn spread_of(table: &Table<'_>) -> Result<Spread, SpecError> {
     let read = |key| table.optional(key).map(|f| f.number(0, MAX_NS, "ns").map(Nanos)).transpose();
+    if let Some(slope) = table.optional("slope_percent") {
+        let slope_percent = slope.number(10, 1000, "percent")? as u32;
+        return match (read("ns")?, read("min_ns")?, read("max_ns")?, read("mean_ns")?) {
+            (None, Some(min), Some(max), None) if Nanos::ZERO < min && min < max => {
+                Ok(Spread::Pareto { min, slope_percent, max })
+            }
+            _ => Err(slope.error(
+                "needs a least and a longest",
+                "give min_ns above 0 and a longer max_ns beside it, and no other key",
+            )),
+        };
+    }
     match (read("ns")?, read("min_ns")?, read("max_ns")?, read("mean_ns")?) {
         (Some(fixed), None, None, None) => Ok(Spread::Constant(fixed)),
         (None, Some(min), Some(max), None) if min <= max => Ok(Spread::Uniform { min, max }),
@@ -232,8 +250,8 @@ fn spread_of(table: &Table<'_>) -> Result<Spread, SpecError> {
         }
         _ => Err(table.field().error(
             "is no distribution",
-            "give ns (always the same), min_ns and max_ns (uniform), or mean_ns (exponential, with or \
-             without min_ns, cut at max_ns or not)",
+            "give ns (always the same), min_ns and max_ns (uniform, or Pareto with slope_percent), or mean_ns \
+             (exponential, with or without min_ns, cut at max_ns or not)",
         )),
     }
 }

@@ -1,10 +1,10 @@
 //! Every entry of a machine file does what it is for: doubled, it moves the figures that it is for, and no
 //! others. A new entry has to have a row here, or to say why it has none.
 
-use crate::engine::{Clock, ms, script, us};
+use crate::engine::{Clock, fifo, ms, run_with, script, us};
 use crate::figures::{ALL, Figure, Figure::*, Stage, figure};
-use machine::{MachineSpec, Step};
-use scheduler::{CpuId, Nanos, Topology};
+use machine::{ColdPath, MachineSpec, Noise, Operation, RunOptions, Setup, Spread, Step, Stretch};
+use scheduler::{CpuId, CpuMask, Nanos, Topology};
 
 /// What becomes of the first figure of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -218,7 +218,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("topology", "no figure"),
     ("costs.scan_task", "only crowds show it: `what_only_a_crowd_shows`"),
     ("costs.ticket_spinner_percent", "kernels up to 4.1: the unit tests of `hardware/locks`"),
-    ("costs.ipi.own", "only a CPU that interrupts itself pays it, and none does in a test"),
+    ("costs.ipi.own", "no load here interrupts its own CPU: `an_interrupt_of_the_own_cpu`"),
     ("speed.cpus", "a list of entries: `unequal` and `speeds`"),
     ("frequency.domains", "a list of entries: `frequencies`"),
     ("noise.timer_jitter", "in place of timer_delivery: `noise`"),
@@ -257,6 +257,63 @@ fn an_entry_moves_the_figures_that_it_is_for_and_no_others() {
             assert_eq!(after > before, *way == Grows, "{entry}: {first:?} was {before}, and is {after}");
         }
     }
+}
+
+/// Up to 4.1 a task that gives up its CPU is moved by an interrupt of its own one (rule `stopper`), which
+/// takes its way; who waits for the CPU has it so much later. Since then a thread does it: nobody sends
+/// anything.
+#[test]
+fn an_interrupt_of_the_own_cpu() {
+    let left_at = |kernel: &str, own: Nanos| {
+        let mut spec = MachineSpec::ideal(Topology::flat(2));
+        spec.costs.ipi.own = own;
+        let away = Step::SetAffinity { target: None, cpus: Box::new(CpuMask::single(CpuId(1))) };
+        let mut setup = Setup::new(2);
+        let (mut moves, _) = script("moves", [Step::Compute(ms(1)), away, Step::Compute(ms(1))]);
+        moves.policy = fifo(50);
+        setup.spawn_on(Nanos::ZERO, Some(CpuId(0)), moves);
+        let (mut waits, clock) = script("waits", [Step::Compute(us(1))]);
+        (waits.policy, waits.cpus) = (fifo(40), Some(CpuMask::single(CpuId(0))));
+        setup.spawn_on(us(500), Some(CpuId(0)), waits);
+        run_with(spec, kernel, setup, RunOptions { check: true, ..RunOptions::default() }).expect("a run");
+        clock.borrow()[0]
+    };
+    assert_eq!(left_at("3.3", us(4)).0 - left_at("3.3", us(2)).0, 2_000);
+    assert_eq!(left_at("6.1", us(4)), left_at("6.1", us(2)));
+    // What it is for, and no other: the figures above do not know it.
+    let of = |own| {
+        let mut spec = machine(None);
+        spec.costs.ipi.own = own;
+        ALL.map(|f| figure(f, &spec))
+    };
+    assert_eq!(of(us(1)), of(us(2)));
+}
+
+/// machine.md MI11: what is there and costs nothing changes nothing, to the nanosecond.
+#[test]
+fn mi11_what_costs_nothing_leaves_no_trace() {
+    let of = |change: &dyn Fn(&mut MachineSpec)| {
+        let mut spec = machine(None);
+        (spec.cold, spec.noise) = (None, Noise::default());
+        change(&mut spec);
+        ALL.map(|f| figure(f, &spec))
+    };
+    let base = of(&|_| {});
+    let cold = |path| Some(ColdPath { path, bytes: 500_000, halted: ms(5) });
+    let late = |by| Some(Spread::Constant(by));
+    let piece =
+        |atomic_percent| Stretch { points: None, atomic_percent, atomic_mean: us(100), atomic_max: us(100) };
+    assert_eq!(of(&|spec| spec.cold = cold(Nanos::ZERO)), base, "no heat");
+    assert_eq!(of(&|spec| spec.noise.timer_jitter = late(Nanos::ZERO)), base, "no noise");
+    assert_eq!(of(&|spec| spec.noise.spin_overshoot = late(Nanos::ZERO)), base, "no noise");
+    let pieces = |spec: &mut MachineSpec| {
+        Operation::ALL.into_iter().for_each(|operation| spec.stretches.set(operation, piece(0)));
+    };
+    assert_eq!(of(&pieces), base, "no pieces");
+    // And what costs something does.
+    assert_ne!(of(&|spec| spec.cold = cold(us(1))), base);
+    assert_ne!(of(&|spec| spec.noise.timer_jitter = late(us(1))), base);
+    assert_ne!(of(&|spec| spec.noise.spin_overshoot = late(us(20))), base);
 }
 
 /// Hogs that all begin on one CPU, from which others take some: when they end, added up.

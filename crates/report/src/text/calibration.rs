@@ -4,20 +4,21 @@ use super::head::labelled;
 use super::paragraph::{fit, wrap};
 use super::table::{Align, Table};
 use crate::numbers::{duration_ns, many};
-use schema::calibration::{CalibratedEntry, CalibratedTimer, Calibration, EntryOrigin};
+use schema::calibration::{CalibratedEntry, CalibratedTimer, Calibration, EntryOrigin, Observed};
 
 /// Columns for a value of several words.
 const VALUE_COLUMNS: u16 = 24;
 /// Columns for the name of a probe.
 const PROBE_COLUMNS: u16 = 20;
 
-/// Head; a table of what was measured; what was not, and why; a table of timers.
+/// Head; a table of what was measured; what was not, and why; what no entry says; a table of timers.
 #[must_use]
 pub fn calibration(calibration: &Calibration) -> String {
     let mut sections = vec![head(calibration), measured(&calibration.entries)];
     for from in [EntryOrigin::Published, EntryOrigin::Assumed, EntryOrigin::LeftOut] {
         sections.push(not_measured(&calibration.entries, from));
     }
+    sections.push(observations(&calibration.observations));
     sections.push(timers(calibration));
     sections.retain(|section| !section.is_empty());
     fit(&sections.join("\n"))
@@ -75,6 +76,18 @@ fn not_measured(entries: &[CalibratedEntry], from: EntryOrigin) -> String {
     }
     let lines = told.into_iter().map(|(names, how)| wrap(&format!("{names}: {how}"), "  ", "    "));
     format!("{}\n{}", from.name(), lines.collect::<String>())
+}
+
+/// What no machine file says: what was seen, then what could not be.
+fn observations(observations: &[Observed]) -> String {
+    if observations.is_empty() {
+        return String::new();
+    }
+    let line = |Observed { what, value, how }: &Observed| {
+        let value = value.as_ref().map_or("not seen", String::as_str);
+        wrap(&format!("{what}: {value}: {how}"), "  ", "    ")
+    };
+    format!("besides\n{}", observations.iter().map(line).collect::<String>())
 }
 
 fn timers(calibration: &Calibration) -> String {

@@ -22,7 +22,10 @@ fn head(check: &MachineCheck) -> String {
     out += &labelled("machine", &format!("{machine}, {}", many(u64::from(*cpus), "CPU")));
     let of = release.as_ref().map_or(String::new(), |release| format!(" (this computer runs {release})"));
     let set: String = settings.iter().map(|change| format!(" {}", change.setting)).collect();
-    out += &labelled("kernel", &format!("{kernel}{set}{of}"));
+    // Said already, if somebody set it.
+    let ticks = check.ticks_a_second.filter(|_| !settings.iter().any(|set| set.setting.starts_with("hz=")));
+    let ticks = ticks.map_or(String::new(), |ticks| format!(", {ticks} ticks a second"));
+    out += &labelled("kernel", &format!("{kernel}{set}{ticks}{of}"));
     let runs = many(u64::from(*repetitions), "time");
     out += &labelled(
         "ran",

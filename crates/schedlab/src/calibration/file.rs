@@ -3,10 +3,11 @@
 use super::distances::Kind;
 use super::gaps::Source;
 use super::host::Host;
+use super::host_stalls::Tail;
 use super::sources::way;
 use super::timers::{Meanwhile, Sleeper};
 use super::{Measured, siblings};
-use machine::{Costs, Distance, MachineSpec, Origin, OriginKind};
+use machine::{Costs, Distance, MachineSpec, Origin, OriginKind, Spread};
 use scheduler::{CpuMask, Nanos};
 use std::fmt::Write;
 
@@ -78,7 +79,11 @@ pub(super) fn text(name: &str, host: &Host, measured: Option<&Measured>) -> Stri
         }
     }
     let speed = measured.map_or_else(String::new, |measured| siblings::speed(host, measured.siblings));
-    text + &primitives.cache(host) + &speed + &primitives.stretches() + &primitives.noise()
+    text + &primitives.cache(host)
+        + &primitives.cold()
+        + &speed
+        + &primitives.stretches()
+        + &primitives.noise()
 }
 
 pub(super) fn quoted(text: &str) -> String {
@@ -198,7 +203,7 @@ impl Primitives<'_> {
         let mut text = self.timer_jitter();
         let seen = &self.measured.interruptions;
         let ticks = if seen.ticks.is_some() { "ticks" } else { "no ticks" };
-        for Source { what, per_minute, mean_ns, longest_ns, lengths } in &seen.sources {
+        for Source { what, per_minute, mean_ns, longest_ns, lengths } in seen.short() {
             if seen.is_too_rare(lengths) {
                 continue;
             }
@@ -217,7 +222,33 @@ impl Primitives<'_> {
                 quoted(&origin)
             );
         }
-        text
+        text + &self.stalls()
+    }
+
+    /// Stalls of the host, where enough were seen.
+    fn stalls(&self) -> String {
+        let stalls = &self.measured.stalls;
+        let Some(Tail { per_minute, length }) = stalls.tail() else { return String::new() };
+        let (length, law) = match length {
+            Spread::Pareto { min, slope_percent, max } => (
+                format!("min_ns = {}, slope_percent = {slope_percent}, max_ns = {}", min.0, max.0),
+                "Pareto's law is clearly likelier than an exponential one",
+            ),
+            Spread::CutExponential { min, mean, max } => (
+                format!("min_ns = {}, mean_ns = {}, max_ns = {}", min.0, mean.0, max.0),
+                "an exponential law is as likely as Pareto's",
+            ),
+            // No other is fitted.
+            Spread::Constant(_) | Spread::Uniform { .. } | Spread::Exponential { .. } => {
+                return String::new();
+            }
+        };
+        let origin = format!("measured: {}; {law}", stalls.words());
+        format!(
+            "\n[[noise.irq_off]]\nwhat = \"the host runs something else\"\nper_minute_per_cpu = {per_minute}\n\
+             length = {{ {length} }}\norigin = {}\n",
+            quoted(&origin)
+        )
     }
 
     /// How late a timer's interrupt is: what is left of how late a sleep ends.

@@ -112,6 +112,11 @@ impl Interruptions {
 }
 
 impl Interruptions {
+    /// Those that are no stalls of a host, which are watched for longer.
+    pub(super) fn short(&self) -> impl Iterator<Item = &Source> {
+        self.sources.iter().filter(|source| CAUSES[..2].iter().any(|(what, _)| source.what == *what))
+    }
+
     /// Rates below one a second are no measurements, but chance (machine.md 6.6).
     pub(super) fn is_too_rare(&self, lengths: &Figure) -> bool {
         (lengths.samples as u64) * SECOND_NS < self.watched_ns
@@ -119,7 +124,7 @@ impl Interruptions {
 
     /// What was seen, and is left out, as it was too rare to tell how often it comes.
     pub(super) fn left_out(&self) -> impl Iterator<Item = String> {
-        let rare = self.sources.iter().filter(|source| self.is_too_rare(&source.lengths));
+        let rare = self.short().filter(|source| self.is_too_rare(&source.lengths));
         rare.map(|Source { what, longest_ns, lengths, .. }| {
             format!(
                 "gaps of a spinning thread that are too rare to tell how often they come are left out: {what}, {} in \

@@ -1,6 +1,7 @@
 //! The topology of this machine, as sysfs has it.
 
 use machine::Distance;
+use rustix::thread::sched_getaffinity;
 use scheduler::{CpuId, CpuMask};
 use std::fs;
 use std::path::Path;
@@ -20,9 +21,61 @@ pub struct Host {
     pub packages: Vec<CpuMask>,
     /// SLIT distance between the farthest of these.
     pub slit: u32,
+    /// CPUs that are online, and that this process may not use, by the kernel's numbers.
+    pub left_out: Vec<u16>,
 }
 
+/// Where the kernel describes the machine.
+const SYSTEM: &str = "/sys/devices/system";
+
 impl Host {
+    /// This machine, whoever may use it.
+    pub fn whole() -> Host {
+        Host::read(Path::new(SYSTEM))
+    }
+
+    /// This machine, as far as this process may use it (taskset, a cpuset).
+    pub fn here() -> Host {
+        let all = Host::whole();
+        match sched_getaffinity(None) {
+            Ok(allowed) => all.among(&|cpu| allowed.is_set(cpu.into())),
+            Err(_) => all,
+        }
+    }
+
+    /// The same without the CPUs that may not be used; with all of them, if none of these may.
+    fn among(&self, allowed: &dyn Fn(u16) -> bool) -> Host {
+        let kept: Vec<usize> = (0..self.online.len()).filter(|n| allowed(self.online[*n])).collect();
+        if kept.is_empty() {
+            return self.clone();
+        }
+        let number = |cpu: CpuId| kept.iter().position(|n| *n == cpu.index()).map(|n| CpuId(n as u16));
+        let among = |groups: &[CpuMask]| {
+            let groups = groups.iter().map(|group| group.iter().filter_map(number).collect::<CpuMask>());
+            groups.filter(|group| !group.is_empty()).collect()
+        };
+        Host {
+            online: kept.iter().map(|n| self.online[*n]).collect(),
+            cores: among(&self.cores),
+            caches: among(&self.caches),
+            packages: among(&self.packages),
+            slit: self.slit,
+            left_out: self.online.iter().copied().filter(|cpu| !allowed(*cpu)).collect(),
+        }
+    }
+
+    /// What there is to be said of CPUs that this process may not use; `None` if it may use them all.
+    pub fn left_out(&self) -> Option<String> {
+        let list = |cpus: &[u16]| cpus.iter().map(|cpu| CpuId(*cpu)).collect::<CpuMask>().to_string();
+        (!self.left_out.is_empty()).then(|| {
+            let (used, all) = (list(&self.online), self.online.len() + self.left_out.len());
+            format!(
+                "this process may use CPU {used} only, of {all} that are online: nothing is said of the others \
+                 (taskset, cpuset)"
+            )
+        })
+    }
+
     /// Reads `/sys/devices/system`, or a tree that looks like it. What a machine does not say is assumed to
     /// be the simplest.
     pub fn read(system: &Path) -> Host {
@@ -67,7 +120,7 @@ impl Host {
         });
         let slit = farthest.max().unwrap_or(20).clamp(11, 254);
         let packages = if memory.len() > packages.len() { memory } else { packages };
-        Host { online: order, cores, caches, packages, slit }
+        Host { online: order, cores, caches, packages, slit, left_out: Vec::new() }
     }
 
     /// Number of CPUs.
@@ -166,5 +219,29 @@ mod tests {
     fn a_machine_that_says_nothing_has_one_cpu() {
         let host = Host::read(Path::new("/nonexistent"));
         assert_eq!((host.cpus(), host.has_smt(), host.packages.len()), (1, false, 1));
+    }
+
+    /// Under `taskset -c 2,3`: two CPUs of four, which are siblings there.
+    #[test]
+    fn cpus_that_this_process_may_not_use_are_not_there() {
+        let first = CpuMask::first_n(2);
+        let pairs: Vec<CpuMask> = vec![first, CpuMask::first_n(4).without(&first)];
+        let all = Host {
+            online: vec![0, 1, 2, 3],
+            cores: pairs,
+            caches: vec![CpuMask::first_n(4)],
+            packages: vec![CpuMask::first_n(4)],
+            slit: 20,
+            left_out: Vec::new(),
+        };
+        let two = all.among(&|cpu| cpu >= 2);
+        assert_eq!((two.online.clone(), two.left_out.clone()), (vec![2, 3], vec![0, 1]));
+        assert_eq!(two.cores, vec![CpuMask::first_n(2)]);
+        assert_eq!(two.pair(Distance::Smt), Some(Pair { a: CpuId(0), b: CpuId(1) }));
+        let told = two.left_out().expect("two are left out");
+        assert!(told.starts_with("this process may use CPU 2-3 only, of 4 "), "{told}");
+        assert_eq!(all.among(&|_| true), all);
+        assert_eq!(all.left_out(), None);
+        assert_eq!(all.among(&|_| false).cpus(), 4, "a mask that names none of them says nothing");
     }
 }

@@ -90,6 +90,18 @@ struct Counts {
     all: u64,
 }
 
+/// How much of its time a CPU idles while something is done, in percent; `None` where the kernel does not
+/// tell.
+pub(super) fn idle_meanwhile<T>(cpu: u16, what: impl FnOnce() -> T) -> (T, Option<u64>) {
+    let times = || times_of(&fs::read_to_string("/proc/stat").ok()?, cpu);
+    let before = times();
+    let done = what();
+    let percent = before
+        .zip(times())
+        .map(|((idle, all), (idle_after, all_after))| (idle_after - idle) * 100 / (all_after - all).max(1));
+    (done, percent)
+}
+
 impl Counts {
     fn read(cpu: u16) -> Option<Counts> {
         let interrupts = interrupts_of(&fs::read_to_string("/proc/interrupts").ok()?, cpu)?;

@@ -4,7 +4,9 @@
 //! costs of a machine file are taken from them by differences, and their origins say which. What cannot be
 //! told from outside is taken over from the built-in laptop, and marked as assumed.
 
+mod bandwidth;
 mod check;
+mod cold;
 mod composites;
 mod distances;
 mod figure;
@@ -12,31 +14,41 @@ mod file;
 mod gaps;
 mod hand_over;
 mod host;
+mod host_stalls;
 mod idle;
 mod measure;
+mod observations;
 mod pi_mutex;
+mod pieces;
+mod preemption;
 mod realtime;
 mod siblings;
+mod soft_interrupts;
 mod sources;
 mod stretches;
 #[cfg(test)]
 mod tests;
 mod timers;
 
+use bandwidth::Bandwidth;
 pub use check::{Check, CheckError, Checked};
+use cold::ColdWakeups;
 use figure::Figure;
 use gaps::Interruptions;
 use host::Host;
+use host_stalls::HostStalls;
 use idle::IdleWakeups;
 use machine::{Distance, MachineSpec, SpecError};
 use measure::{Bench, Hops, Refill};
+pub use observations::Observation;
+use pieces::Pieces;
+use soft_interrupts::Handlers;
 pub use sources::EntrySource;
 pub use timers::{Lateness, Meanwhile, Sleeper, TimerRun, Timers};
 
 use rustix::process::{getpriority_process, setpriority_process};
 use siblings::Siblings;
 use std::io;
-use std::path::Path;
 use thiserror::Error;
 
 /// Why there is no machine file.
@@ -66,6 +78,8 @@ pub struct Calibrated {
     pub spec: MachineSpec,
     /// Where every entry that a machine file may have comes from, in the order of the file.
     pub sources: Vec<EntrySource>,
+    /// What was seen, or looked for, that no entry of a machine file says.
+    pub observations: Vec<Observation>,
     /// How late timers were.
     pub timers: Timers,
     /// Why its figures may be wrong, if they may.
@@ -77,13 +91,10 @@ pub struct Calibrated {
 /// # Errors
 /// A topology that no machine can have.
 pub fn topology_alone(name: &str) -> Result<String, CalibrationError> {
-    let host = Host::read(Path::new(SYSTEM));
+    let host = Host::whole();
     let text = file::text(name, &host, None);
     MachineSpec::parse(&text, name).map_err(CalibrationError::Impossible).map(|_| text)
 }
-
-/// Where the kernel describes the machine.
-const SYSTEM: &str = "/sys/devices/system";
 
 /// Everything measured.
 #[derive(Debug, Default)]
@@ -110,6 +121,16 @@ struct Measured {
     refill: Option<Refill>,
     /// Between hardware threads of a core, if it has any.
     siblings: Option<Siblings>,
+    /// Over writers and after halts; `None` where this process may not be real-time.
+    cold: Option<ColdWakeups>,
+    /// Over tasks in the kernel; likewise.
+    pieces: Option<Pieces>,
+    /// On up to two CPUs at once.
+    stalls: HostStalls,
+    /// Between the nearest CPUs of two cores, if there are any.
+    bandwidth: Option<Bandwidth>,
+    /// How long they took, or why nothing says so.
+    handlers: Option<Result<Vec<Handlers>, String>>,
 }
 
 impl Measured {
@@ -140,12 +161,12 @@ struct MeasuredPair {
     line: Option<Figure>,
 }
 
-/// Measures for some seconds. `progress` is told what comes next.
+/// Measures for less than two minutes. `progress` is told what comes next.
 ///
 /// # Errors
 /// A measurement that the system does not allow.
 pub fn calibrate(name: &str, progress: &mut dyn FnMut(&str)) -> Result<Calibrated, CalibrationError> {
-    let host = Host::read(Path::new(SYSTEM));
+    let host = Host::here();
     let measured = favoured(|| measure(&host, progress))?;
     let text = file::text(name, &host, Some(&measured));
     let spec = MachineSpec::parse(&text, name).map_err(CalibrationError::Impossible)?;
@@ -153,8 +174,9 @@ pub fn calibrate(name: &str, progress: &mut dyn FnMut(&str)) -> Result<Calibrate
     let mut warnings = warnings(&host);
     warnings.extend(measured.rate_of_ticks());
     warnings.extend(measured.interruptions.left_out());
+    let observations = observations::of(&measured);
     let timers = measured.timers.unwrap_or_default();
-    Ok(Calibrated { text, spec, sources, timers, warnings })
+    Ok(Calibrated { text, spec, sources, observations, timers, warnings })
 }
 
 /// Does it at the highest priority of fair tasks: other work takes next to nothing from that. Who may not
@@ -201,6 +223,10 @@ fn measure(host: &Host, progress: &mut dyn FnMut(&str)) -> Result<Measured, Cali
         Some(pair) => Some(take!("caches after a move", bench.refill(pair))),
         None => None,
     };
+    let bandwidth = match apart {
+        Some(pair) => take!("memory bandwidth", bench.bandwidth(pair)),
+        None => None,
+    };
     let siblings = match host.pair(Distance::Smt) {
         Some(pair) => Some(take!("hardware threads of a core", bench.siblings(pair))),
         None => None,
@@ -222,6 +248,11 @@ fn measure(host: &Host, progress: &mut dyn FnMut(&str)) -> Result<Measured, Cali
         pairs,
         refill,
         siblings,
+        cold: take!("cold caches", bench.cold_wakeups()),
+        pieces: take!("where the kernel makes room", bench.rests_of_pieces()),
+        stalls: take!("stalls of the host", bench.host_stalls(host)),
+        bandwidth,
+        handlers: Some(take!("soft interrupts", bench.soft_interrupts())),
     };
     bench.unpin().map_err(|source| CalibrationError::Measure { what: "on all CPUs again", source })?;
     Ok(measured)
@@ -229,7 +260,7 @@ fn measure(host: &Host, progress: &mut dyn FnMut(&str)) -> Result<Measured, Cali
 
 /// How often this kernel ticks a second, seen by a spinning thread; `None` where nothing lies on such a grid.
 pub fn measured_hz() -> Option<u64> {
-    let host = Host::read(Path::new(SYSTEM));
+    let host = Host::here();
     let bench = Bench::new(&host);
     let seen = favoured(|| bench.interruptions()).ok()?;
     bench.unpin().ok()?;
@@ -242,8 +273,8 @@ fn warnings(host: &Host) -> Vec<String> {
     let load: f64 = load.split(' ').next().and_then(|load| load.parse().ok()).unwrap_or(0.0);
     // The measurements themselves keep two CPUs busy for part of the time.
     let busy = load > 2.0;
-    let busy = busy.then(|| {
-        format!("the machine is busy (load {load} on {} CPUs): figures may be too high", host.cpus())
-    });
-    busy.into_iter().collect()
+    let all = host.cpus() + host.left_out.len();
+    let busy =
+        busy.then(|| format!("the machine is busy (load {load} on {all} CPUs): figures may be too high"));
+    busy.into_iter().chain(host.left_out()).collect()
 }

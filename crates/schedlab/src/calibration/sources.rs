@@ -3,7 +3,7 @@
 
 use super::figure::Figure;
 use super::host::Host;
-use super::{Measured, idle, timers};
+use super::{Measured, cold, idle, pieces, timers};
 use machine::{Distance, MachineSpec, OriginKind};
 
 /// How an entry is learned.
@@ -142,10 +142,7 @@ pub(super) fn way(entry: &str, host: &Host, m: &Measured) -> Option<Way> {
         ("cache", "shared_cache_lost_percent" | "smt_lost_percent") => {
             never("a pass after a move shows the loss times the cost of a byte, and not each of both")
         }
-        ("cold", "path" | "bytes" | "halted") => never(
-            "it takes timers beside loads of many sizes on a CPU that nobody else uses, and its warm path \
-             from a trace; left out, the way to a woken task is always warm",
-        ),
+        ("cold", key @ ("path" | "bytes" | "halted")) => Some(cold::way(key, m.cold.as_ref())),
         ("speed", "smt_busy_percent") if !host.has_smt() => never(NO_SMT),
         ("speed", "smt_busy_percent") => timed(
             "integer work beside a busy sibling",
@@ -156,9 +153,7 @@ pub(super) fn way(entry: &str, host: &Host, m: &Measured) -> Option<Way> {
         ("frequency", "domains") => never(
             "which frequencies there are, and what they take, is not read; left out, CPUs have one speed",
         ),
-        ("kernel", stretch) if stretch.starts_with("stretch.") => {
-            never("where the kernel lets itself be preempted shows in traces only")
-        }
+        ("kernel", stretch) => Some(pieces::way(stretch.strip_prefix("stretch.")?, m.pieces.as_ref())),
         ("noise", "timer_jitter") => Some(timers::way(m.timers.as_ref())),
         ("noise", "timer_delivery") => never(
             "left out, as timer_jitter says how late timers are; whether a late interrupt takes later timers \
@@ -171,7 +166,9 @@ pub(super) fn way(entry: &str, host: &Host, m: &Measured) -> Option<Way> {
             never("the clock here is read in less than a microsecond; left out, busy-waits end on time")
         }
         ("noise", "irq_off") => {
-            let samples = m.interruptions.sources.iter().map(|source| source.lengths.samples).sum();
+            let short: usize = m.interruptions.short().map(|source| source.lengths.samples).sum();
+            let long = if m.stalls.are_told() { m.stalls.lengths_ns.len() } else { 0 };
+            let samples = short + long;
             let seen = (samples > 0).then_some(Seen { probe: "gaps of a spinning thread", samples });
             Some(Way { seen, unseen: "no gap was seen; left out, there are none".to_owned() })
         }

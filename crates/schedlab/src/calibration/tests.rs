@@ -1,14 +1,20 @@
 //! The machine file of figures that are known.
 
+use super::bandwidth::Bandwidth;
+use super::cold::tests::on_a_machine;
 use super::figure::Figure;
 use super::gaps::{Interruptions, Source, Ticks};
 use super::host::Host;
+use super::host_stalls::HostStalls;
 use super::idle::IdleWakeups;
 use super::measure::{Hops, Refill};
+use super::pieces::tests::seen_under;
+use super::preemption::HostPreemption;
 use super::siblings::Siblings;
+use super::soft_interrupts::Handlers;
 use super::timers::{Lateness, Meanwhile, Sleeper, TimerRun, Timers};
 use super::{EntrySource, Measured, MeasuredPair, file, sources};
-use machine::{ByDistance, Distance, IdleMonitor, IrqOff, MachineSpec, OriginKind, Spread};
+use machine::{ByDistance, Distance, IdleMonitor, IrqOff, MachineSpec, Operation, OriginKind, Spread};
 use scheduler::{CpuMask, Nanos};
 
 /// A machine whose CPUs share a cache.
@@ -20,6 +26,7 @@ fn host(cpus: usize) -> Host {
         caches: vec![all],
         packages: vec![all],
         slit: 20,
+        left_out: Vec::new(),
     }
 }
 
@@ -44,6 +51,23 @@ pub(super) fn measured_everything(host: &Host) -> Measured {
     Measured {
         refill: Some(Refill { in_order: figure(10), at_random: figure(90) }),
         siblings: host.has_smt().then(|| Siblings { alone: figure(50_000), together: figure(80_000) }),
+        cold: Some(on_a_machine(14_000.0, 1_048_576.0, 5e6)),
+        pieces: Some(seen_under(HostPreemption::None)),
+        stalls: HostStalls {
+            lengths_ns: (1..=20).map(|n| 100_000 + n * n * 10_000).collect(),
+            watched_ns: 30_000_000_000,
+            cpus: 2,
+        },
+        bandwidth: figure(2_580_000)
+            .zip(figure(4_610_000))
+            .map(|(alone, together)| Bandwidth { alone, together }),
+        handlers: Some(Ok(vec![Handlers {
+            what: "softirq RCU".to_owned(),
+            count: 231,
+            p50_ns: 3_000,
+            p99_ns: 30_000,
+            max_ns: 85_000,
+        }])),
         ..measured(far.map(|distance| pair(distance, 226, 20_000)).collect())
     }
 }
@@ -79,8 +103,7 @@ fn measured(pairs: Vec<MeasuredPair>) -> Measured {
             watched_ns: 5_000_000_000,
         },
         pairs,
-        refill: None,
-        siblings: None,
+        ..Measured::default()
     }
 }
 
@@ -224,6 +247,26 @@ fn the_report_accounts_for_every_entry_and_says_what_the_file_says() {
     }
 }
 
+/// What was seen stands in the file, and the file is one that can be read.
+#[test]
+fn cold_caches_pieces_and_stalls_come_into_the_file() {
+    let two = host(2);
+    let seen = measured_everything(&two);
+    let read = spec(&two, Some(&seen));
+    let cold = read.cold.expect("timers over writers were late");
+    assert!(cold.path.0.abs_diff(14_000) < 300 && cold.bytes.abs_diff(1 << 20) < 60_000, "{cold:?}");
+    let fork = read.stretches.of(Operation::Fork).expect("it is described").points.expect("it has points");
+    assert!(fork.cond_every.0.abs_diff(15_000) < 300, "{fork:?}");
+    let laptop = MachineSpec::builtin("laptop").expect("it is built in");
+    assert_eq!(read.stretches.of(Operation::Call), laptop.stretches.of(Operation::Call), "no probe calls");
+    let stalls = read.noise.irq_off.last().expect("there are some");
+    assert_eq!((stalls.what.as_str(), stalls.per_minute_per_cpu), ("the host runs something else", 40));
+    // Without the right to be real-time none of it is there.
+    let without = Measured { cold: None, pieces: None, stalls: HostStalls::default(), ..seen };
+    let read = spec(&two, Some(&without));
+    assert_eq!((read.cold, read.stretches, read.noise.irq_off.len()), (None, laptop.stretches, 1));
+}
+
 #[test]
 fn what_is_not_in_the_file_has_a_reason() {
     let one = host(1);
@@ -290,7 +333,8 @@ fn a_tick_costs_what_its_gap_has_beyond_an_interrupt() {
     };
     let told: Vec<String> = once.left_out().collect();
     assert!(told[0].contains("interrupts, 1 in 5000 ms, the longest 9 us"), "{told:?}");
-    let with_one = Measured { interruptions: once, ..measured_everything(&host(2)) };
+    let with_one =
+        Measured { interruptions: once, stalls: HostStalls::default(), ..measured_everything(&host(2)) };
     assert_eq!(spec(&host(2), Some(&with_one)).noise.irq_off, []);
     let told = measured.rate_of_ticks().expect("ticks were seen");
     assert!(told.starts_with("this kernel ticks 250 times") && told.ends_with("--set hz=250"), "{told}");

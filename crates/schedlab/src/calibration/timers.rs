@@ -221,13 +221,22 @@ impl Bench<'_> {
 
     /// Runs `what` while a fair thread spins on the same CPU.
     pub(super) fn beside_a_spinner<T>(&self, what: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        self.beside_a_thread(spin_loop, what)
+    }
+
+    /// Runs `what` while a fair thread of the same CPU does this `work` over and over.
+    pub(super) fn beside_a_thread<T>(
+        &self,
+        mut work: impl FnMut() + Send,
+        what: impl FnOnce() -> io::Result<T>,
+    ) -> io::Result<T> {
         let (over, runs) = (AtomicBool::new(false), AtomicBool::new(false));
         thread::scope(|scope| {
             // A thread made here inherits the CPU.
             scope.spawn(|| {
                 while !over.load(Ordering::Relaxed) {
+                    work();
                     runs.store(true, Ordering::Relaxed);
-                    spin_loop();
                 }
             });
             while !runs.load(Ordering::Relaxed) {

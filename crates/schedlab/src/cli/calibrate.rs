@@ -8,18 +8,18 @@ use super::voice::Voice;
 use lab::STANDARD_STREAM;
 use machine::OriginKind;
 use schedlab::Error;
-use schedlab::calibration::{Calibrated, EntrySource, TimerRun, calibrate};
+use schedlab::calibration::{Calibrated, EntrySource, Observation, TimerRun, calibrate};
 use schedlab::clocks::wall;
 use schema::CalibrateSchema;
-use schema::calibration::{CalibratedEntry, CalibratedTimer, Calibration, EntryOrigin};
+use schema::calibration::{CalibratedEntry, CalibratedTimer, Calibration, EntryOrigin, Observed};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Measure this machine and write a machine file, every figure with its origin and spread.
 ///
-/// Takes some seconds, on the CPUs that this process may use. Let the machine do nothing else meanwhile. With
-/// -o the report is printed: where every entry comes from, by which probe, or why it was not measured; and
-/// how late timers were. With --check a file is held against this machine instead.
+/// Takes about a minute, on the CPUs that this process may use. Let the machine do nothing else meanwhile.
+/// With -o the report is printed: where every entry comes from, by which probe, or why it was not measured;
+/// and how late timers were. With --check a file is held against this machine instead.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Where to write the machine file [default: standard output, as with `-`].
@@ -67,7 +67,7 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
 
 /// What was measured, as it is told.
 fn report(calibrated: Calibrated, took_ms: u64) -> Calibration {
-    let Calibrated { text, spec, sources, timers, warnings } = calibrated;
+    let Calibrated { text, spec, sources, observations, timers, warnings } = calibrated;
     Calibration {
         schema: CalibrateSchema,
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -77,6 +77,7 @@ fn report(calibrated: Calibrated, took_ms: u64) -> Calibration {
         took_ms,
         warnings,
         entries: sources.into_iter().map(entry).collect(),
+        observations: observations.into_iter().map(observed).collect(),
         timers: timers.runs.iter().map(timer).collect(),
         slack_told_ns: timers.told_slack_ns,
         slack_seen_ns: timers.slack_ns(),
@@ -94,6 +95,10 @@ fn entry(source: EntrySource) -> CalibratedEntry {
     };
     let samples = samples.map(|samples| samples as u64);
     CalibratedEntry { entry, value, from, probe: probe.map(str::to_owned), samples, how }
+}
+
+fn observed(Observation { what, value, how }: Observation) -> Observed {
+    Observed { what, value, how }
 }
 
 fn timer(run: &TimerRun) -> CalibratedTimer {

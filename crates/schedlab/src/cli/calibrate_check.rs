@@ -49,6 +49,17 @@ pub struct CheckOptions {
     repeat: Option<u32>,
 }
 
+/// A kernel that ticks as this computer's does not, where both are known.
+fn other_ticks(here: Option<u64>, simulated: Option<u64>) -> Option<String> {
+    let (here, simulated) = here.zip(simulated)?;
+    (here != simulated).then(|| {
+        format!(
+            "this computer ticks {here} times a second, the simulated kernel {simulated} times: --set hz={here} makes \
+             them alike"
+        )
+    })
+}
+
 impl CheckOptions {
     pub fn execute(&self, machine: &str, format: Format, voice: Voice) -> Result<(), Failure> {
         let start = wall();
@@ -62,7 +73,9 @@ impl CheckOptions {
         let check = Check { machine, kernel, seeds, repetitions };
         let checked = check.run(&mut |what| spinner.says(&format!("running: {what}")));
         spinner.finish();
-        let Checked { programs, warnings } = checked.map_err(Error::Check)?;
+        let Checked { programs, mut warnings } = checked.map_err(Error::Check)?;
+        let ticks_a_second = check.kernel.ticks_a_second();
+        warnings.extend(other_ticks(Host::this().hz(), ticks_a_second));
         for warning in &warnings {
             voice.warn(warning);
         }
@@ -75,6 +88,7 @@ impl CheckOptions {
             release: Host::this().release(),
             kernel: check.kernel.profile().to_owned(),
             settings: check.kernel.changes().iter().map(Into::into).collect(),
+            ticks_a_second,
             repetitions: check.repetitions,
             seeds: check.seeds,
             took_ms: (wall() - start).0 / 1_000_000,
@@ -109,5 +123,20 @@ impl CheckOptions {
             kernel.set(Change::parse(setting)?).map_err(lab::Error::from)?;
         }
         Ok(kernel)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_simulates_another_rate_of_ticks_is_told() {
+        let told = other_ticks(Some(250), Some(1000)).expect("they differ");
+        assert!(
+            told.contains("ticks 250 times") && told.contains("kernel 1000 times: --set hz=250"),
+            "{told}"
+        );
+        assert_eq!((other_ticks(Some(250), Some(250)), other_ticks(None, Some(250))), (None, None));
     }
 }

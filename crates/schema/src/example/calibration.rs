@@ -1,7 +1,7 @@
 //! A calibration with every field.
 
 use crate::CalibrateSchema;
-use crate::calibration::{CalibratedEntry, CalibratedTimer, Calibration, EntryOrigin};
+use crate::calibration::{CalibratedEntry, CalibratedTimer, Calibration, EntryOrigin, Observed};
 
 fn entry(entry: &str, from: EntryOrigin, how: &str) -> CalibratedEntry {
     let text = |text: &str| Some(text.to_owned());
@@ -14,6 +14,10 @@ fn entry(entry: &str, from: EntryOrigin, how: &str) -> CalibratedEntry {
         samples: measured.then_some(200),
         how: how.to_owned(),
     }
+}
+
+fn observed(what: &str, value: Option<&str>, how: &str) -> Observed {
+    Observed { what: what.to_owned(), value: value.map(str::to_owned), how: how.to_owned() }
 }
 
 /// An entry of each origin, and two kinds of timers.
@@ -48,6 +52,10 @@ pub fn calibration() -> Calibration {
             ),
             entry("costs.scan_cpu", EntryOrigin::Assumed, "not measured: some nanoseconds within a search"),
             entry("noise.kthread", EntryOrigin::LeftOut, "who works in the background is for a trace to say"),
+        ],
+        observations: vec![
+            observed("memory bandwidth", Some("56 % beside another reader"), "two passes over 64 MiB"),
+            observed("interrupts, soft interrupts", None, "tracefs cannot be written"),
         ],
         timers: vec![timer("fifo", "busy", 15_200), timer("other, no slack", "idle, latency 0", 74_000)],
         slack_told_ns: Some(50_000),

@@ -52,6 +52,7 @@ pub fn machine_check() -> MachineCheck {
         release: Some("6.18.5".to_owned()),
         kernel: "6.18.y".to_owned(),
         settings: vec![KernelChange { at_ns: 0, setting: "hz=250".to_owned() }],
+        ticks_a_second: Some(250),
         repetitions: 3,
         seeds: vec![1, 2, 3],
         took_ms: 14_120,

@@ -124,7 +124,7 @@ fn noise_of_the_seeds() {
 #[test]
 fn an_unknown_machine_gets_a_suggestion() {
     let error = crate::MachineSpec::builtin("seed02").map_err(|e| e.to_string());
-    let known = "laptop, hybrid, phone, vm2, seed000, seed001, seed002, seed003, seed004, ideal";
+    let known = "laptop, hybrid, phone, vm2, nested, seed000, seed001, seed002, seed003, seed004, ideal";
     let expected = format!("no machine is called seed02; did you mean seed002? Known: {known}");
     assert_eq!(error.map(|m| m.name), Err(expected));
     let error = crate::MachineSpec::builtin("xyzzy").map_err(|e| e.to_string());

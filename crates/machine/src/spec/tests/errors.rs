@@ -319,7 +319,17 @@ fn noise_that_cannot_be() {
         "ns = 0",
         &format!(
             "{jitter}: noise.timer_jitter: is no distribution; give ns (always the same), min_ns and max_ns \
-             (uniform), or mean_ns (exponential, with or without min_ns, cut at max_ns or not)"
+             (uniform, or Pareto with slope_percent), or mean_ns (exponential, with or without min_ns, cut at \
+             max_ns or not)"
+        ),
+    );
+    check(
+        "min_ns = 0",
+        "slope_percent = 100\nmin_ns = 2000",
+        &format!(
+            "{}: noise.timer_jitter.slope_percent: needs a least and a longest; give min_ns above 0 and a \
+             longer max_ns beside it, and no other key",
+            jitter + 1
         ),
     );
     check(
@@ -340,6 +350,15 @@ fn noise_that_cannot_be() {
         "per_second_per_cpu = 100",
         "per_second_per_cpu = 100000\nX",
         &format!("{}: not readable as TOML: key with no value, expected `=`", irq + 1),
+    );
+    check(
+        "per_second_per_cpu = 100",
+        "",
+        &format!(
+            "{}: noise.irq_off[0]: has neither per_second_per_cpu nor per_minute_per_cpu; say how often it comes \
+             by one of them",
+            irq - 2
+        ),
     );
     check(
         "per_second_per_cpu = 100",

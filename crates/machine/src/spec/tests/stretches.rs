@@ -63,7 +63,7 @@ fn machines_of_today_are_described() {
     for entry in BUILTIN {
         let spec = builtin(entry.name);
         let described = Operation::ALL.map(|operation| spec.stretches.of(operation).is_some());
-        let expected = ["laptop", "hybrid", "phone", "vm2"].contains(&entry.name);
+        let expected = ["laptop", "hybrid", "phone", "vm2", "nested"].contains(&entry.name);
         assert_eq!(described, [expected; Operation::ALL.len()], "{}", entry.name);
     }
 }

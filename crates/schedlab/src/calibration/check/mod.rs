@@ -18,11 +18,10 @@ mod twin;
 
 use super::host::Host;
 use super::measure::Bench;
-use super::{CalibrationError, SYSTEM, favoured, warnings};
+use super::{CalibrationError, favoured, warnings};
 use figures::Figures;
 use lab::{KernelConfig, NamedMachine};
 use schema::machine_check::CheckedProgram;
-use std::path::Path;
 use std::sync::Arc;
 use thiserror::Error;
 use twin::{Ran, Twin};
@@ -71,7 +70,7 @@ impl Check {
     /// # Errors
     /// A measurement that the system does not allow; a kernel that the simulation of a program refuses.
     pub fn run(&self, progress: &mut dyn FnMut(&str)) -> Result<Checked, CheckError> {
-        let host = Host::read(Path::new(SYSTEM));
+        let host = Host::here();
         let bench = Bench::new(&host);
         let mut warnings = warnings(&host);
         warnings.extend(other_cpus(host.cpus(), self.machine.spec().cpus()));
