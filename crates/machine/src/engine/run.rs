@@ -207,7 +207,9 @@ impl Machine {
         while let Some(source) = sim.hw().next_event(end) {
             sim.step(source, &mut cpus);
             sim.check();
-            sim.observed.snapshots.go_on(sim.view());
+            if sim.observed.snapshots.is_under_way() {
+                sim.observed.snapshots.go_on(sim.view());
+            }
             stopped = sim.user.processes.live.get() == 0 || done(sim.hw().now.get());
             if stopped || sim.hw().recorder.has_failed() {
                 break;
