@@ -145,6 +145,7 @@ impl Machine {
         k.cpusets = division.cpusets;
         k.nohz_full = setup.nohz_full;
         promises_hold(&k).map_err(RunError::Promised)?;
+        k.expect_groups(groups.len());
         for (number, spec) in groups.iter().enumerate() {
             k.create_group(as_params(spec, &k.config, options.seed, number as u64));
         }
