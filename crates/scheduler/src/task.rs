@@ -11,7 +11,6 @@ use crate::shared::{Kept, PiAndRqLock, Proof, Residence, RqLock, Shared, Unseen,
 use crate::stats::TaskStats;
 use crate::uclamp::TaskClamps;
 use crate::{CpuId, CpuMask, GroupId, Nanos, Nice, Pid, Policy, Prio, TaskId};
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 use core::hint::cold_path;
@@ -201,8 +200,10 @@ const _: () = assert!(size_of::<GroupOnCpu>() / 64 % 2 == 1);
 /// apart: they have no pid, nobody lists them, and their ids have the highest bit.
 #[derive(Debug, Default)]
 struct GroupEntities {
-    /// By the number of the group, then by CPU. (One vector of all would need twice the memory to grow.)
-    all: Vec<Box<[GroupOnCpu]>>,
+    /// By the number of the group, then by CPU.
+    all: Vec<GroupOnCpu>,
+    /// How many there are of each group.
+    cpus: usize,
 }
 
 impl GroupEntities {
@@ -217,7 +218,8 @@ impl GroupEntities {
 
     #[inline]
     fn at(&self, group: usize, cpu: usize) -> &GroupOnCpu {
-        &self.all[group][cpu]
+        debug_assert!(cpu < self.cpus, "a group is on the CPUs of the machine");
+        &self.all[group * self.cpus + cpu]
     }
 }
 
@@ -279,7 +281,13 @@ impl TaskTable {
 
     /// What is kept of a group, other than the root, on each CPU.
     pub(crate) fn group_on_all(&self, group: GroupId) -> &[GroupOnCpu] {
-        &self.groups.all[group.index() - 1]
+        let first = (group.index() - 1) * self.groups.cpus;
+        &self.groups.all[first..first + self.groups.cpus]
+    }
+
+    /// So many groups will be made on a machine of `cpus` CPUs: they need no more memory than they take.
+    pub(crate) fn expect_groups(&mut self, groups: usize, cpus: usize) {
+        self.groups.all.reserve_exact(groups * cpus);
     }
 
     /// Makes the entities of a new group, one for each CPU, as members of `parent`'s queues.
@@ -292,7 +300,8 @@ impl TaskTable {
             task.se.reset_group(parent, weight);
             GroupOnCpu { entity: task, queue: GroupQueue::default() }
         };
-        self.groups.all.push((0..cpus as u16).map(entity).collect());
+        self.groups.cpus = cpus;
+        self.groups.all.extend((0..cpus as u16).map(entity));
     }
 
     /// A slot for a new task, state [`TaskState::New`].

@@ -145,6 +145,7 @@ impl Machine {
         k.cpusets = division.cpusets;
         k.nohz_full = setup.nohz_full;
         promises_hold(&k).map_err(RunError::Promised)?;
+        k.expect_groups(groups.len());
         for (number, spec) in groups.iter().enumerate() {
             k.create_group(as_params(spec, &k.config, options.seed, number as u64));
         }
@@ -207,7 +208,9 @@ impl Machine {
         while let Some(source) = sim.hw().next_event(end) {
             sim.step(source, &mut cpus);
             sim.check();
-            sim.observed.snapshots.go_on(sim.view());
+            if sim.observed.snapshots.is_under_way() {
+                sim.observed.snapshots.go_on(sim.view());
+            }
             stopped = sim.user.processes.live.get() == 0 || done(sim.hw().now.get());
             if stopped || sim.hw().recorder.has_failed() {
                 break;

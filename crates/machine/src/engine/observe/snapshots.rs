@@ -47,15 +47,14 @@ impl Snapshots {
         self.begun.borrow_mut().push(Begun { snapshot, cpus });
     }
 
-    /// Adds those queues to the snapshots that have begun whose lock is free now. Called between two events.
+    /// Whether one has begun and lacks queues.
     #[inline]
-    pub fn go_on(&self, view: View<'_>) {
-        if !self.begun.borrow().is_empty() {
-            self.add_free_queues(view);
-        }
+    pub fn is_under_way(&self) -> bool {
+        !self.begun.borrow().is_empty()
     }
 
-    fn add_free_queues(&self, view: View<'_>) {
+    /// Adds those queues to the snapshots that have begun whose lock is free now. Called between two events.
+    pub fn go_on(&self, view: View<'_>) {
         let mut begun = self.begun.borrow_mut();
         for Begun { cpus, .. } in begun.iter_mut() {
             for (slot, rq) in cpus.iter_mut().zip(view.k.rqs()).filter(|(slot, _)| slot.is_none()) {

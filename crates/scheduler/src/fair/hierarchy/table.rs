@@ -188,6 +188,12 @@ impl Default for GroupQueue {
 }
 
 impl<P: Platform> Scheduler<P> {
+    /// So many groups will be added. (One more than that would move all that is kept of them.)
+    pub fn expect_groups(&mut self, groups: usize) {
+        let cpus = self.cpus();
+        self.tasks.expect_groups(groups, cpus);
+    }
+
     /// Adds a group, before the machine runs. Its parent has to be there already.
     ///
     /// # Panics
