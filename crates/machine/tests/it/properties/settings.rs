@@ -47,8 +47,8 @@ pub fn values(tunable: &TunableInfo) -> Vec<i64> {
         "sched_scaling_cpus_max" => vec![1, 4, 512],
         "sched_rr_timeslice_ms" => vec![-1, 3, 1],
         "sched_rt_period_us" => vec![1_000, 10_000],
-        // Of 10 ms: four small CPUs beside a large one need 9.1 % for their fair servers.
-        "sched_rt_runtime_us" => vec![-1, 1_000, 9_000],
+        // Of 10 ms: small CPUs beside a large one need up to 12 % for their fair servers.
+        "sched_rt_runtime_us" => vec![-1, 1_200, 9_000],
         "hz" => vec![100, 250, 4_000],
         "base_slice_ns" => vec![100_000, 700_000, 5_000_000],
         "sched_util_clamp_min" | "sched_util_clamp_max" | "sched_util_clamp_min_rt_default" => {
