@@ -56,9 +56,9 @@ fn every_experiment_agrees_and_its_stored_results_are_of_this_program() {
 fn stored_texts_are_those_of_the_stored_results() {
     for name in PUBLISHED.iter().map(|file| file.name).chain(["001-recorded", "rt-push-ipi-sockets"]) {
         let json = fs::read_to_string(result_path(&format!("{name}.json"))).expect("a stored result");
-        let text = fs::read_to_string(result_path(&format!("{name}.txt"))).expect("a stored text");
         let report = Reproduction::from_json(&json).expect("our own JSON");
-        assert_eq!(report::text::reproduction(&report), text, "docs/results/{name}.txt is outdated");
+        let text = snapbox::Data::read_from(&result_path(&format!("{name}.txt")), None);
+        snapbox::assert_data_eq!(report::text::reproduction(&report), text.raw());
     }
 }
 
