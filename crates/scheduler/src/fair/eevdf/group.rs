@@ -17,10 +17,12 @@ pub(in crate::fair) fn reweight_queued<P: Platform>(rq: &mut RqGuard<'_, P>, ent
     let se = rq.me.entity(entity);
     match rq.me.k.config.rules.reweight.get() {
         Reweight::Keep => scale_about(rq, se, weight, se.vruntime.get()),
-        Reweight::AboutV | Reweight::Rescale => {
+        Reweight::AboutV => {
             let v = avg_vruntime(rq);
             scale_about(rq, se, weight, v);
+            se.vruntime.set(v.wrapping_add_signed(se.eevdf.vlag.get().wrapping_neg()));
         }
+        Reweight::Rescale => rescale(rq, se, weight),
         Reweight::Place => place_anew(rq, entity, weight),
     }
     if rq.fair.curr != Some(entity) {
@@ -29,24 +31,33 @@ pub(in crate::fair) fn reweight_queued<P: Platform>(rq: &mut RqGuard<'_, P>, ent
     update_min_vruntime(rq);
 }
 
-/// Its distances from a point of virtual time stay the same real time; its protection does under `rescale`
-/// only. About V that keeps what it is owed and leaves V where it is; about the place where it stands, neither.
+/// What is left of its request, counted from a point of virtual time, stays the same real time; it leaves
+/// the tree.
 fn scale_about<P: Platform>(rq: &mut RqGuard<'_, P>, se: &FairEntity, weight: u64, origin: u64) {
-    let (kept, old) = (&se.eevdf, se.weight.get());
-    let moved = |to: u64| origin.wrapping_add_signed(scaled(lag(to, origin), old, weight));
-    let (deadline, vprot) = (moved(kept.deadline.get()), moved(kept.vprot.get()));
+    let left = scaled(lag(se.eevdf.deadline.get(), origin), se.weight.get(), weight);
+    leave_with_lag(rq, se, weight);
+    se.eevdf.deadline.set(origin.wrapping_add_signed(left));
+}
+
+fn leave_with_lag<P: Platform>(rq: &mut RqGuard<'_, P>, se: &FairEntity, weight: u64) {
     update_entity_lag(rq, se);
     leave_tree(rq, se);
-    let rule = rq.me.k.config.rules.reweight.get();
-    reweight_entity(se, weight, rule);
+    reweight_entity(se, weight, rq.me.k.config.rules.reweight.get());
     se.weight.set(weight);
-    if rule != Reweight::Keep {
-        se.vruntime.set(origin.wrapping_add_signed(kept.vlag.get().wrapping_neg()));
-    }
-    kept.deadline.set(deadline);
-    if rule == Reweight::Rescale {
-        kept.vprot.set(vprot);
-    }
+}
+
+/// What it is owed stays the same real time, and V where it is; so do what is left of its request and of its
+/// protection, also where more is owed than may be.
+fn rescale<P: Platform>(rq: &mut RqGuard<'_, P>, se: &FairEntity, weight: u64) {
+    let (kept, old, vruntime) = (&se.eevdf, se.weight.get(), se.vruntime.get());
+    let [left, protected] =
+        [&kept.deadline, &kept.vprot].map(|at| scaled(lag(at.get(), vruntime), old, weight));
+    let v = avg_vruntime(rq);
+    leave_with_lag(rq, se, weight);
+    let now = v.wrapping_add_signed(kept.vlag.get().wrapping_neg());
+    se.vruntime.set(now);
+    kept.deadline.set(now.wrapping_add_signed(left));
+    kept.vprot.set(now.wrapping_add_signed(protected));
 }
 
 /// It is taken out and placed as if it came, with what is left of its request and of its protection. V
@@ -56,12 +67,9 @@ fn place_anew<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, weight: u6
     let (kept, old, vruntime) = (&se.eevdf, se.weight.get(), se.vruntime.get());
     let left = scaled(lag(kept.deadline.get(), vruntime), old, weight);
     let protected = scaled(lag(kept.vprot.get(), vruntime), old, weight);
-    update_entity_lag(rq, se);
-    leave_tree(rq, se);
+    leave_with_lag(rq, se, weight);
     let runs = rq.fair.curr == Some(entity);
     kept.on_rq.set(runs);
-    reweight_entity(se, weight, Reweight::Place);
-    se.weight.set(weight);
     let others = if runs { rq.fair.eevdf.sum_w } else { sums(rq).weights() };
     if others > 0 {
         place_entity(rq, se, Entrance::Return);

@@ -62,10 +62,10 @@ rules! {
     Reweight reweight "What does another weight change, beside the lag of a task?" "eevdf-class 3.8" {
         Rescale "rescale"
             "What is left of a task's request; of a group's entity lag, request and protection, V stays \
-             (7.1 on).",
+             (7.1 on, and 6.18.y).",
         Place "place"
             "What is left of a task's request; a group's entity is placed as if it came, and one that runs \
-             loses or gains by it (6.13 to 7.0, and 6.18.y as recorded).",
+             loses or gains by it (6.13 to 7.0).",
         AboutV "about_v" "Nothing; of a group's entity lag and request, V stays (6.7 to 6.12).",
         Keep "keep" "Nothing; of a group's entity the request, and it stays where it is (6.6).",
     }
