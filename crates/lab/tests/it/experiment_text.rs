@@ -166,7 +166,7 @@ fn every_option_is_in_the_text() {
         }),
         of_all(|text| text.autogroup = true),
         of_all(|text| text.isolcpus = Some("1".to_owned())),
-        of_all(|text| text.deadlines = vec![deadlines::deadline("t=1ms/10ms,reclaim").expect("legal")]),
+        of_all(|text| text.deadlines = vec![deadlines::deadline("t*=1ms/10ms,reclaim").expect("legal")]),
         of_all(|text| text.nohz_full = Some("1".to_owned())),
         of_all(|text| text.seed = u64::MAX),
         of_all(|text| text.duration_ns = None),
