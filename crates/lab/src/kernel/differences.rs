@@ -358,10 +358,10 @@ pub const DIFFERENCES: &[Difference] = &[
     ASKS_RECENT.between([6, 1, 42], [6, 2, 0]),
     ASKS_RECENT.since([6, 6, 0]),
     SELF_IPI.between([6, 1, 165], [6, 2, 0]),
-    releases(V61_BOTH, "fair-placement 8.7", "schedstat counts affine wakeups only if the task comes to its waker")
+    releases(V61_BOTH, "fair-placement 8.7", "schedstat counts affine wakeups to the waker only")
         .between([6, 1, 28], [6, 2, 0])
         .set("affine_count=waker"),
-    releases(V61_BOTH, "fair-placement 8.7", "schedstat counts hot tasks as they move, and not as balancing looks at them")
+    releases(V61_BOTH, "fair-placement 8.7", "schedstat counts hot tasks as they move")
         .between([6, 1, 129], [6, 2, 0])
         .set("hot_count=moved"),
     releases(V61_BOTH, "fair-placement 8.7", "newly idle CPUs that found nothing soon stop looking")
@@ -418,10 +418,10 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(V612, "eevdf-class 3.8, U10", "another weight also scales the distance to the deadline")
         .since([6, 13, 0])
         .set("reweight=place"),
-    releases(V612, "eevdf-class 3.5", "a woken task of another policy ends the protection of a SCHED_IDLE one")
+    releases(V612, "eevdf-class 3.5", "a wakeup ends the protection of a SCHED_IDLE task")
         .since([6, 15, 0])
         .set("idle_protection=cancelled"),
-    releases(V612, "fair-placement 8.7 [R]", "schedstat counts hot tasks as they move, and not as balancing looks at them")
+    releases(V612, "fair-placement 8.7 [R]", "schedstat counts hot tasks as they move")
         .since([6, 14, 0])
         .set("hot_count=moved"),
     releases(V612, "rt-class 5.4 [R]", "a push asks again whether its task is the first")

@@ -84,9 +84,9 @@ fn foreign(setting: &str, config: &Config) -> Option<String> {
 }
 
 /// Why a kernel has not got a feature, if that is so: its release lies outside the feature's life. What came
-/// later than a release can be switched off if the nearest profile, as which it runs, has it on; and rules can
-/// be set in any kernel: who sets another discipline than the kernel's own has a fair class of no release, with
-/// all its features.
+/// later than a release can be switched off if the nearest profile, as which it runs, has it on; and rules
+/// can be set in any kernel: who sets another discipline than the kernel's own has a fair class of no
+/// release, with all its features.
 fn outlived(setting: &str, named: &NamedKernel, config: &Config) -> Option<String> {
     let upper = setting.to_uppercase();
     let name = upper.split_once('=').map_or(upper.as_str(), |(name, _)| name);

@@ -67,7 +67,7 @@ use core::cell::Ref;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Violation {
     /// Document and number, as several documents number theirs alike: one of rt-class P1 to P18, fair-class
-    /// I1 to I12, fair-placement I1 to I23 (not I4, I8, I15, I16, I19 and I22: why, says 6.1 there),
+    /// I1 to I12, fair-placement I1 to I23 (which are not asked, and why, says its 6.1),
     /// eevdf-class E1 to E17, of deadline-groups DA1 to DA3, DA5 to
     /// DA8, GB1 to GB4, GB7 to GB9, GB14, B9, CF2, CF4, CF6 and CF7, and of machine.md MI2, MI3, MI4, MI6
     /// and MI10; or `lock`.

@@ -45,8 +45,8 @@ pub(super) fn update_entity_lag<P: Platform>(rq: &mut RqGuard<'_, P>, se: &FairE
     if kept == found { Stored::AsFound } else { Stored::Corrected }
 }
 
-/// The weight of an entity that is off its queue changes: what it is owed in real time stays, and from 6.13 on
-/// what is left of its request too.
+/// The weight of an entity that is off its queue changes: what it is owed in real time stays, and from 6.13
+/// on what is left of its request too.
 pub(in crate::fair) fn reweight_entity(se: &FairEntity, weight: u64, rule: Reweight) {
     let old = se.weight.get();
     se.eevdf.vlag.set(scaled(se.eevdf.vlag.get(), old, weight));
