@@ -98,43 +98,43 @@ impl TaskTimers {
 /// thousands, any may be. So that each is found without going through the others they are sorted, by slot.
 #[derive(Debug, Default)]
 struct Passed {
-    /// `None` for one that has been served since.
-    by_slot: Vec<(Slot, Option<TaskTimer>)>,
+    /// One that has been served since expires never.
+    by_slot: Vec<TaskTimer>,
     live: usize,
 }
 
 impl Passed {
     /// Until [`Passed::sort`] it is not found.
     fn add(&mut self, timer: TaskTimer) {
-        self.by_slot.push((timer.slot, Some(timer)));
+        self.by_slot.push(timer);
         self.live += 1;
     }
 
     fn sort(&mut self) {
-        self.by_slot.sort_unstable();
+        self.by_slot.sort_unstable_by_key(|timer| (timer.slot, timer.hard));
     }
 
     fn remove(&mut self, slot: Slot) -> Option<TaskTimer> {
         // A slot that has been served and passed again is there twice.
-        let from = self.by_slot.partition_point(|(other, _)| *other < slot);
-        let of_slot = self.by_slot[from..].iter_mut().take_while(|(other, _)| *other == slot);
-        let found = of_slot.filter_map(|(_, timer)| timer.take()).next();
-        if found.is_some() {
-            self.live -= 1;
-            if self.live == 0 {
-                self.by_slot.clear();
-            }
+        let from = self.by_slot.partition_point(|timer| timer.slot < slot);
+        let mut of_slot = self.by_slot[from..].iter_mut().take_while(|timer| timer.slot == slot);
+        let place = of_slot.find(|timer| timer.hard != Nanos::NEVER)?;
+        let found = *place;
+        place.hard = Nanos::NEVER;
+        self.live -= 1;
+        if self.live == 0 {
+            self.by_slot.clear();
         }
-        found
+        Some(found)
     }
 
     fn live(&self) -> impl Iterator<Item = &TaskTimer> {
-        self.by_slot.iter().filter_map(|(_, timer)| timer.as_ref())
+        self.by_slot.iter().filter(|timer| timer.hard != Nanos::NEVER)
     }
 
     fn drain(&mut self) -> impl Iterator<Item = TaskTimer> {
         self.live = 0;
-        self.by_slot.drain(..).filter_map(|(_, timer)| timer)
+        self.by_slot.drain(..).filter(|timer| timer.hard != Nanos::NEVER)
     }
 }
 
