@@ -14,11 +14,14 @@ const PINNED_AFTER_RT: Nanos = Nanos::from_millis(1);
 /// A real-time task whose wakeup finds a pinned one running is sent elsewhere if it may go there (rt-class
 /// 3.1, all kernels from 2.6.37 on), but for races: an idle CPU may just have been taken. So a few times say
 /// little.
+/// So is one that is woken or preempted by its like while another CPU runs what it could preempt (rt-class 3.1
+/// and 4.2).
 const PINNED_AFTER_STAYS: u64 = 10;
 
 /// Finds the pinned tasks: kernel threads by name, others that waited long for their last CPU beside idle
-/// ones or stayed where those preempt each other, and their children that ran on that CPU only. Takes out the
-/// steps [`ReplayStep::Pin`] of all others.
+/// ones, often behind a real-time task beside ones that they could have had, or stayed where those preempt
+/// each other, and their children that ran on that CPU only. Takes out the steps [`ReplayStep::Pin`] of all
+/// others.
 ///
 /// A machine with one CPU shows nothing but names: whoever is free stays there, too.
 pub(super) fn infer(tasks: &mut [RecordedTask], tracks: &[Track], machine_cpus: u32) {
@@ -37,7 +40,8 @@ pub(super) fn infer(tasks: &mut [RecordedTask], tracks: &[Track], machine_cpus: 
         }
         let pinned = |evidence| move |cpu| Pinned { cpu, evidence };
         let by_wait = by_wait.map(pinned(Evidence::Waited(waited)));
-        if let Some(found) = by_name.map(pinned(Evidence::Name)).or(by_wait) {
+        let behind = behind(n, tasks, tracks, &parents).map(pinned).zip(last_cpu).map(|(by, cpu)| by(cpu));
+        if let Some(found) = by_name.map(pinned(Evidence::Name)).or(by_wait).or(behind) {
             tasks[n].placement.pinned = Some(found);
             inherit(tasks, n, found.cpu);
             if matches!(found.evidence, Evidence::Waited(_)) {
@@ -52,6 +56,28 @@ pub(super) fn infer(tasks: &mut [RecordedTask], tracks: &[Track], machine_cpus: 
             task.merge_runs();
         }
     }
+}
+
+/// Whether a task has waited behind real-time ones often enough beside CPUs that it could have had. What
+/// `cyclictest -a` pins are all its threads: of siblings that keep their CPUs the times add up.
+fn behind(
+    task: usize,
+    tasks: &[RecordedTask],
+    tracks: &[Track],
+    parents: &[Option<usize>],
+) -> Option<Evidence> {
+    let whereabouts = |n: usize| &tracks[n].whereabouts;
+    let own = whereabouts(task).stayed_behind;
+    if own == 0 || !whereabouts(task).has_settled() {
+        return None;
+    }
+    if own >= PINNED_AFTER_STAYS {
+        return Some(Evidence::Behind(own));
+    }
+    let is_sibling = |n: &usize| parents[*n] == parents[task] && tasks[*n].comm == tasks[task].comm;
+    let keeping = (0..tasks.len()).filter(is_sibling).filter(|n| whereabouts(*n).keeps_its_cpu());
+    let all: u64 = keeping.map(|n| whereabouts(n).stayed_behind).sum();
+    (whereabouts(task).keeps_its_cpu() && all >= PINNED_AFTER_STAYS).then_some(Evidence::BehindAll(all))
 }
 
 /// Finds those that stay where pinned ones run; they in turn show others.

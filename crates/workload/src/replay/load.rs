@@ -334,6 +334,9 @@ impl Replay {
         let count = |what| evidence().filter(|evidence| *evidence == what).count();
         let names = count(Evidence::Name);
         let stayed = evidence().filter(|evidence| matches!(evidence, Evidence::Stayed(_))).count();
+        let is_behind =
+            |evidence: &Evidence| matches!(evidence, Evidence::Behind(_) | Evidence::BehindAll(_));
+        let behind = evidence().filter(is_behind).count();
         let (children, parents) = (count(Evidence::Parent), count(Evidence::Children));
         let waited = waits.iter().min().zip(waits.iter().max()).map(|(least, most)| {
             format!(
@@ -348,11 +351,14 @@ impl Replay {
             waited,
             (stayed > 0)
                 .then(|| format!("{stayed} for being woken beside those although another CPU was idle")),
+            (behind > 0).then(|| {
+                format!("{behind} for waiting behind another one although a CPU ran something less important")
+            }),
             (children > 0).then(|| format!("{children} because of the parent")),
             (parents > 0).then(|| format!("{parents} because of the children")),
         ];
         let kinds: Vec<String> = kinds.into_iter().flatten().collect();
-        let total = waits.len() + names + stayed + children + parents;
+        let total = waits.len() + names + stayed + behind + children + parents;
         (total > 0).then(|| {
             let tasks = if total == 1 { "task is" } else { "tasks are" };
             format!(

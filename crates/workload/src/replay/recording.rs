@@ -432,6 +432,11 @@ pub enum Evidence {
     /// It was woken there so often where a pinned real-time task ran, which sends it elsewhere if it may go,
     /// while another CPU was idle.
     Stayed(u64),
+    /// It waited there so often, under real-time priority, behind a task at least as important, while another
+    /// CPU ran one that it would have preempted if it might go there.
+    Behind(u64),
+    /// It and its siblings of the same name, none of which leaves its CPU, did so, so often in all.
+    BehindAll(u64),
     /// Its parent is pinned there, and it ran nowhere else.
     Parent,
     /// So is one of its children by [`Evidence::Waited`], and neither it nor any other child has run
@@ -449,6 +454,15 @@ impl fmt::Display for Evidence {
             Evidence::Waited(time) => write!(f, "it waited there for {time} s while another CPU was idle"),
             Evidence::Stayed(times) => {
                 write!(f, "it was woken there {times} times beside a pinned one while another CPU was idle")
+            }
+            Evidence::Behind(times) => {
+                write!(f, "it waited there {times} times while another CPU ran something less important")
+            }
+            Evidence::BehindAll(times) => {
+                write!(
+                    f,
+                    "it and others waited on theirs {times} times while one ran something less important"
+                )
             }
             Evidence::Parent => f.write_str("its parent is, and it ran nowhere else"),
             Evidence::Children => f.write_str("one of its children is, and none ran elsewhere"),

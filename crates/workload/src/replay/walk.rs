@@ -415,6 +415,7 @@ impl<'a> Walk<'a> {
 
     fn depart(&mut self, cpu: usize, task: TaskIndex, switch: &SchedSwitch, now_ns: u64) {
         let idle_ns = self.idle_clock(now_ns);
+        let beside_lower = self.runs_lower_beside(cpu, switch.prev.prio);
         let now = self.cpus[cpu];
         let track = &mut self.tasks[task.index()];
         if switch.prev_state.is_dead() {
@@ -425,7 +426,8 @@ impl<'a> Walk<'a> {
             track.state = State::Runnable;
             let outranked = switch.next.prio <= switch.prev.prio && switch.next.pid != Pid::IDLE;
             let real_time = switch.prev.prio < FIRST_FAIR_PRIO;
-            track.whereabouts.waits = Some(Wait { idle_clock_ns: idle_ns, real_time, outranked });
+            track.whereabouts.waits =
+                Some(Wait { idle_clock_ns: idle_ns, real_time, outranked, beside_lower });
             let left = Left {
                 by_call: switch.prev_state == PrevState::Running,
                 prio: switch.prev.prio,

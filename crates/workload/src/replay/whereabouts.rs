@@ -15,6 +15,8 @@ pub(super) struct Wait {
     pub real_time: bool,
     /// Its CPU was running something at least as important.
     pub outranked: bool,
+    /// Another CPU had nothing to do, or ran what the task would have preempted.
+    pub beside_lower: bool,
 }
 
 /// See the module's head.
@@ -31,6 +33,9 @@ pub(super) struct Whereabouts {
     /// How often it has been woken there since then, under real-time priority, where one of these ran, less
     /// important than it and real-time as well, although another CPU was idle.
     pub stayed_with: Vec<(TaskIndex, u64)>,
+    /// How often it waited there since then, under real-time priority, behind what is at least as important,
+    /// although it could have preempted what another CPU ran.
+    pub stayed_behind: u64,
     /// How often it came onto a CPU, and onto another one than before.
     arrivals: u64,
     moves: u64,
@@ -48,12 +53,13 @@ impl Whereabouts {
         self.arrivals += 1;
         self.stays += 1;
         if self.cpu != Some(cpu as u32) {
-            (self.passed_idle_ns, self.stays) = (0, 0);
+            (self.passed_idle_ns, self.stayed_behind, self.stays) = (0, 0, 0);
             self.stayed_with.clear();
             self.moves += u64::from(self.cpu.is_some());
             return self.cpu.replace(cpu as u32).is_some();
         }
         let Some(wait) = wait else { return false };
+        self.stayed_behind += u64::from(wait.real_time && wait.outranked && wait.beside_lower);
         let passed_ns = idle_clock_ns.saturating_sub(wait.idle_clock_ns);
         // A real-time task is sent to a CPU that can take it at once, so that even a short wait tells; but
         // not one that preempts what runs on its own CPU.
@@ -76,8 +82,13 @@ impl Whereabouts {
     /// at one place for a while: by chance it would have moved several times since.
     pub fn has_settled(&self) -> bool {
         const BY_CHANCE: u64 = 5;
+        self.keeps_its_cpu() || self.stays * self.moves >= BY_CHANCE * self.arrivals
+    }
+
+    /// Whether it has hardly ever moved: setting an affinity does that once.
+    pub fn keeps_its_cpu(&self) -> bool {
         const FEW: u64 = 2;
-        self.moves <= FEW || self.stays * self.moves >= BY_CHANCE * self.arrivals
+        self.moves <= FEW
     }
 }
 

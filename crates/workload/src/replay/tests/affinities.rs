@@ -163,12 +163,15 @@ fn a_real_time_task_that_stays_where_a_pinned_one_runs_is_pinned_too() {
         for n in 0..20 {
             let t = n * 100;
             script += &format!("{t} 1 idle R {other}\n{} 1 {other} wakes b/90\n", t + 10);
-            script += &format!("{} 1 {other} R b/90\n{} 1 b/90 S {other}\n", t + 11, t + 20);
-            // The other one waits behind its equal beside idle CPU 0, if it is to be pinned.
+            script += &format!("{} 1 {other} R b/90\n", t + 11);
+            // The other one waits behind it and its equal beside idle CPU 0, if it is to be pinned.
             if name_of_the_other == "p" {
-                script += &format!("{} 1 {other} R e/95\n{} 1 e/95 S {other}\n", t + 21, t + 89);
+                script += &format!("{} 1 b/90 S {other}\n{} 1 {other} R e/95\n", t + 20, t + 21);
+                script += &format!("{} 1 e/95 S {other}\n{} 1 {other} S idle\n", t + 89, t + 90);
+            } else {
+                script += &format!("{} 0 idle R {other}\n{} 1 b/90 S idle\n", t + 12, t + 20);
+                script += &format!("{} 0 {other} S idle\n", t + 90);
             }
-            script += &format!("{} 1 {other} S idle\n", t + 90);
         }
         let recording = Recording::extract(&trace(&(script + "60000 0 irq@idle wakes z\n")));
         let b = recording.tasks.iter().find(|task| &*task.comm == "b").expect("it ran");
@@ -177,4 +180,58 @@ fn a_real_time_task_that_stays_where_a_pinned_one_runs_is_pinned_too() {
     // By the first time neither had settled.
     assert_eq!(pinned("p"), Some((1, Evidence::Stayed(19))));
     assert_eq!(pinned("f"), None);
+}
+
+/// Every millisecond a wakes up on CPU 1 and then its waiters, which run one after the other when it sleeps.
+/// Who of `tasks` is taken to be pinned, and why.
+fn pinned_waiters(
+    a: &str,
+    beside: &str,
+    tasks: [&str; 2],
+    waiters: impl Fn(u64) -> Vec<&'static str>,
+) -> Vec<Option<Evidence>> {
+    let [b, c] = tasks;
+    let mut script = format!("0 0 idle R {beside}\n1 1 idle R {b}\n2 1 {b} S {c}\n3 1 {c} S y\n");
+    for n in 1..=12 {
+        let mut t = n * 1_000;
+        script += &format!("{t} 1 irq@y wakes {a}\n{} 1 y R {a}\n", t + 1);
+        for waiter in waiters(n) {
+            script += &format!("{} 1 irq@{a} wakes {waiter}\n", t + 2);
+        }
+        let mut runs = a;
+        for waiter in waiters(n) {
+            t += 20;
+            script += &format!("{t} 1 {runs} S {waiter}\n");
+            runs = waiter;
+        }
+        script += &format!("{} 1 {runs} S y\n", t + 20);
+    }
+    let recording = Recording::extract(&trace(&script));
+    let evidence = |task: &str| {
+        let pid = super::Task::parse(task).pid;
+        let task = recording.tasks.iter().find(|other| other.pid.0.unsigned_abs() == pid).expect("it ran");
+        task.placement.pinned.inspect(|pinned| assert_eq!(pinned.cpu, 1)).map(|pinned| pinned.evidence)
+    };
+    tasks.map(evidence).to_vec()
+}
+
+/// rt-class 3.1 and 4.2: who waits behind its like goes where something less important runs, if it may.
+#[test]
+fn a_real_time_task_that_waits_behind_its_like_beside_a_fair_one_is_pinned() {
+    let b = |a: &str, beside: &str| pinned_waiters(a, beside, ["b/50", "c/60"], |_| vec!["b/50"])[0];
+    assert_eq!(b("a/40", "z"), Some(Evidence::Behind(12)));
+    assert_eq!(b("a/50", "z"), Some(Evidence::Behind(12)), "equals do not preempt each other");
+    assert_eq!(b("a/40", "z/30"), None, "nor would it get the other CPU");
+    let few = pinned_waiters("a/40", "z", ["b/50", "c/60"], |n| if n < 9 { vec!["b/50"] } else { vec![] });
+    assert_eq!(few[0], None, "some times are races");
+}
+
+/// `cyclictest -a` pins all its threads.
+#[test]
+fn of_siblings_that_keep_their_cpus_the_times_add_up() {
+    let alike = |c: &'static str| {
+        pinned_waiters("a/40", "z", ["b/50", c], |n| if n < 8 { vec!["b/50"] } else { vec![c] })
+    };
+    assert_eq!(alike("b'/60"), vec![Some(Evidence::BehindAll(12)); 2]);
+    assert_eq!(alike("c/60"), [None, None], "of another name");
 }

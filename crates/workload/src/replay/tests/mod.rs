@@ -38,7 +38,7 @@ use trace::Trace;
 /// 100 0 a calls sendto, returns sendto      sys_enter and _exit
 /// ```
 ///
-/// `a/89` is task a with kernel priority 89; without it 120.
+/// `a/89` is task a with kernel priority 89; without it 120. `a'` is another task of the name a.
 pub(super) fn trace(script: &str) -> Trace {
     let mut text = String::from("# tracer: nop\n# entries-in-buffer/entries-written: 9/9   #P:2\n");
     if !script.contains("wak") {
@@ -83,11 +83,13 @@ impl<'a> Task<'a> {
     fn parse(text: &'a str) -> Task<'a> {
         // A slash in a name (ksoftirqd/0) is no priority.
         let (comm, prio) = match text.rsplit_once('/') {
-            Some((comm, prio)) if comm.len() == 1 => (comm, prio.parse().expect("a priority")),
+            Some((name, prio)) if name.trim_end_matches('\'').len() == 1 => {
+                (name, prio.parse().expect("a priority"))
+            }
             _ => (text, 120),
         };
         let pid = if comm == "idle" { 0 } else { comm.bytes().map(u32::from).sum() };
-        Task { comm, pid, prio }
+        Task { comm: comm.trim_end_matches('\''), pid, prio }
     }
 }
 

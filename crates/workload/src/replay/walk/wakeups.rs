@@ -195,6 +195,7 @@ impl Walk<'_> {
             idle_clock_ns: self.idle_clock(now_ns),
             real_time: own < FIRST_FAIR_PRIO,
             outranked: running.is_some_and(|(_, prio)| prio <= own),
+            beside_lower: self.runs_lower_beside(cpu, own),
         };
         let outrun = running.filter(|(_, prio)| own < *prio && *prio < FIRST_FAIR_PRIO);
         let idle = self.idle_cpus > 0;
@@ -203,6 +204,15 @@ impl Walk<'_> {
         if let (Some((running, _)), true) = (outrun, idle) {
             whereabouts.stays_with(running);
         }
+    }
+
+    /// Another CPU than that one runs something of a lower priority, or nothing. Only real-time tasks go
+    /// there at once.
+    pub(super) fn runs_lower_beside(&self, cpu: usize, prio: i32) -> bool {
+        let lower = |(task, _): (TaskIndex, u64)| self.prio(task) > prio;
+        let others = self.cpus.iter().enumerate().filter(|(other, _)| *other != cpu);
+        prio < FIRST_FAIR_PRIO
+            && others.into_iter().any(|(_, now)| now.idle || now.running.is_some_and(lower))
     }
 
     /// A sleep ends.
