@@ -14,8 +14,8 @@ const PINNED_AFTER_RT: Nanos = Nanos::from_millis(1);
 /// A real-time task whose wakeup finds a pinned one running is sent elsewhere if it may go there (rt-class
 /// 3.1, all kernels from 2.6.37 on), but for races: an idle CPU may just have been taken. So a few times say
 /// little.
-/// So is one that is woken or preempted by its like while another CPU runs what it could preempt (rt-class 3.1
-/// and 4.2).
+/// So is one that is woken or preempted by its like while another CPU runs what it could preempt (rt-class
+/// 3.1 and 4.2).
 const PINNED_AFTER_STAYS: u64 = 10;
 
 /// Finds the pinned tasks: kernel threads by name, others that waited long for their last CPU beside idle
