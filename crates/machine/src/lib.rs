@@ -41,8 +41,9 @@ pub use scheduler::mutex::MutexKind;
 pub use sections::Sections;
 pub use setup::{Arrival, FIRST_PID, MutexSpec, Outside, OutsideChange, Setup, Spawn, TimedChange};
 pub use snapshot::{
-    CpuSnapshot, DomainSnapshot, EevdfQueueSnapshot, ExitedTasks, FairQueueSnapshot, RtGroupQueueSnapshot,
-    RtQueueSnapshot, Snapshot, SnapshotPlan, TaskSnapshot,
+    BudgetSnapshot, CpuSnapshot, DlQueueSnapshot, DomainSnapshot, EevdfQueueSnapshot, ExitedTasks,
+    FairEntitySnapshot, FairGroupQueueSnapshot, FairQueueSnapshot, RtGroupQueueSnapshot, RtQueueSnapshot,
+    Snapshot, SnapshotPlan, TaskSnapshot,
 };
 pub use softirq::{SOFT_LOCKUP, SoftirqCounts, SoftirqGap, SoftirqSpec, SoftirqTally, Visits};
 pub use spec::{

@@ -1,5 +1,6 @@
 //! The state of a machine at one moment, as the files under /proc show it (fair-class 11).
 
+use scheduler::dl::Promises;
 use scheduler::fair::{Average, Averages, Estimate, Granularities};
 use scheduler::registry::Config;
 use scheduler::stats::{BalanceCounts, CpuCounts, DomainCounts, TaskStats};
@@ -85,10 +86,14 @@ pub struct CpuSnapshot {
     pub counts: CpuCounts,
     /// Its queue of fair tasks.
     pub fair: FairQueueSnapshot,
+    /// Those of task groups in which somebody is or was lately, in the order in which the groups were made.
+    pub fair_groups: Vec<FairGroupQueueSnapshot>,
     /// Its queue of real-time tasks.
     pub rt: RtQueueSnapshot,
     /// Those of task groups, in the order in which these were made; none without RT_GROUP_SCHED.
     pub rt_groups: Vec<RtGroupQueueSnapshot>,
+    /// Its queue of deadline tasks.
+    pub dl: DlQueueSnapshot,
     /// Its domains, smallest first.
     pub domains: Vec<DomainSnapshot>,
 }
@@ -104,9 +109,11 @@ pub struct FairQueueSnapshot {
     pub leftmost: Option<u64>,
     /// Virtual time of the rightmost waiting task.
     pub rightmost: Option<u64>,
-    /// Runnable tasks.
+    /// What competes in it: tasks, and groups.
     pub nr_running: u32,
-    /// Their weight.
+    /// Runnable tasks, those of groups below it included.
+    pub h_nr_running: u32,
+    /// Weight of what competes.
     pub load: u64,
     /// How often a task entered or left the CPU far from the floor.
     pub nr_spread_over: u64,
@@ -137,6 +144,51 @@ pub struct EevdfQueueSnapshot {
     pub avg_vruntime: u64,
     /// Tasks that are queued and asleep.
     pub nr_delayed: u32,
+}
+
+/// A task group's queue of fair tasks on a CPU, and the entity that stands for it in its parent's.
+#[derive(Debug)]
+pub struct FairGroupQueueSnapshot {
+    /// Whose it is.
+    pub group: GroupId,
+    /// What it is like.
+    pub queue: FairQueueSnapshot,
+    /// What of its load is in the sum of the group's queues.
+    pub contrib: u64,
+    /// That sum.
+    pub group_load: u64,
+    /// It has used up what it may have of the group's limit.
+    pub throttled: bool,
+    /// How many queues from here to the root's have.
+    pub throttle_count: u32,
+    /// The entity.
+    pub entity: FairEntitySnapshot,
+}
+
+/// What stands for a group in its parent's queue.
+#[derive(Debug)]
+pub struct FairEntitySnapshot {
+    /// When it was charged last.
+    pub exec_start: Nanos,
+    /// Its virtual runtime, in ns.
+    pub vruntime: u64,
+    /// CPU time that it was charged.
+    pub sum_exec_runtime: Nanos,
+    /// Its load weight: the CPU's part of the group's.
+    pub weight: u64,
+    /// Its averages.
+    pub average: Average,
+}
+
+/// A queue of deadline tasks (deadline-groups A3, A4).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DlQueueSnapshot {
+    /// Tasks that compete in it.
+    pub nr_running: u32,
+    /// Those of them that may run elsewhere.
+    pub nr_migratory: u32,
+    /// What may be promised, and is, in its root domain.
+    pub promises: Promises,
 }
 
 /// A task group's queue of real-time tasks (deadline-groups B9).
@@ -176,6 +228,15 @@ pub struct DomainSnapshot {
     pub counts: DomainCounts,
 }
 
+/// What a deadline task has left of its present period.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BudgetSnapshot {
+    /// Run time, in ns; below zero what it overran.
+    pub runtime_ns: i64,
+    /// Its absolute deadline.
+    pub deadline: Nanos,
+}
+
 /// A task.
 #[derive(Clone, Debug)]
 pub struct TaskSnapshot {
@@ -202,6 +263,10 @@ pub struct TaskSnapshot {
     /// Virtual runtime in ns. On the way from one queue to another, and while the real-time class serves the
     /// task, it counts from a floor that is not known yet.
     pub vruntime: u64,
+    /// The group that it is in.
+    pub group: GroupId,
+    /// What a task of SCHED_DEADLINE has left.
+    pub budget: Option<BudgetSnapshot>,
     /// Its averages of what it asks for and uses.
     pub average: Average,
     /// What it is expected to use.

@@ -1,7 +1,7 @@
 //! The layout of each file beside one that a kernel wrote: excerpts in `recorded/`, of the recordings of
 //! Linux 6.1 and 6.18 and of outputs that others have published (fair-class 11.6).
 
-use super::tests::run;
+use super::tests::{run, run_in_groups};
 
 /// Name and value of a line; the name as it stands there. Rows of tasks may have colons in their names.
 fn field(line: &str) -> Option<(&str, &str)> {
@@ -48,7 +48,7 @@ fn ends(row: &str) -> Vec<usize> {
     (18..=row.len()).filter(|&at| shape(at) && row[at..].chars().next().is_none_or(|c| c == ' ')).collect()
 }
 
-/// Our table has the recorded columns, up to those of groups and NUMA nodes.
+/// Our table has the recorded columns, up to those of NUMA nodes and groups.
 #[track_caller]
 fn assert_same_columns(ours: &str, recorded: &str) {
     let ([heading, rule, row], [their_heading, their_rule, their_row]) = (table(ours), table(recorded));
@@ -70,25 +70,30 @@ fn sched_debug_of_3_is_laid_out_as_linux_3_7_wrote_it() {
     assert_same_columns(&ours, recorded);
 }
 
-/// Of groups, their limits and deadline tasks results have tables; a floor of its own for SCHED_IDLE is not
-/// modelled.
+fn dump_in_groups(kernel: &str) -> String {
+    run_in_groups("hog -n 2", "seed003", kernel, &["sched_debug@20ms"]).expect("it runs").remove(0)
+}
+
+/// A floor of its own for SCHED_IDLE is not modelled.
 #[test]
 fn sched_debug_of_6_1_is_laid_out_as_recorded() {
-    let (ours, recorded) = (dump("6.1.y", "sched_debug@20ms"), include_str!("recorded/sched_debug.6.1"));
-    let left_out = [
-        "sched_clock_stable()",
-        ".sysctl_sched_idle_min_granularity",
-        ".tg_load_avg_contrib",
-        ".tg_load_avg",
-        ".throttled",
-        ".throttle_count",
-        ".dl_nr_running",
-        ".dl_nr_migratory",
-        ".dl_bw->bw",
-        ".dl_bw->total_bw",
-    ];
-    assert_laid_out_as(&ours, recorded, &left_out);
-    assert_same_columns(&ours, recorded);
+    let recorded = include_str!("recorded/sched_debug.6.1");
+    // In the recording nobody was in a group.
+    let all = dump_in_groups("6.1.y");
+    let ours: Vec<&str> = all.split("\n\n").filter(|block| !block.starts_with("cfs_rq[0]:/web")).collect();
+    assert_laid_out_as(
+        &ours.join("\n\n"),
+        recorded,
+        &["sched_clock_stable()", ".sysctl_sched_idle_min_granularity"],
+    );
+    assert_same_columns(&dump("6.1.y", "sched_debug@20ms"), recorded);
+}
+
+#[test]
+fn the_queue_of_a_group_of_6_x_is_laid_out_as_published() {
+    let all = dump_in_groups("6.1.y");
+    let ours = all.split("\n\n").find(|block| block.starts_with("cfs_rq[0]:/web\n")).expect("a block");
+    assert_laid_out_as(ours, include_str!("recorded/group_queue.6.x"), &[]);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use machine::{ExitedTasks, GroupOutcome, Outcome, Snapshot, SnapshotPlan, TaskSn
 use release::Release;
 use report::numbers::{exact_duration, moment};
 pub use request::{DumpFile, DumpRequest, DumpTime};
-use scheduler::{Nanos, Pid};
+use scheduler::{GroupId, Nanos, Pid};
 use schema::Dump;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -155,6 +155,12 @@ impl Show<'_> {
     /// our files of 2.6 do.
     fn nobody(&self) -> Msecs {
         Msecs(if self.since(Release::CLOCKS) { 1 } else { -1 })
+    }
+
+    /// What stands behind the name of a queue, if the kernel has groups: the run has.
+    fn path(&self, group: GroupId) -> Option<String> {
+        let name = |place: usize| self.groups.get(place).map_or("", |group| group.spec.name.as_str());
+        (!self.groups.is_empty()).then(|| format!("/{}", group.index().checked_sub(1).map_or("", name)))
     }
 
     fn pid(&self, pid: Pid) -> u32 {

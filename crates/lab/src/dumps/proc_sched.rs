@@ -37,8 +37,15 @@ pub(super) fn text(show: &Show<'_>, task: &TaskSnapshot) -> String {
     }
     file.number("policy", policy(task.policy));
     file.number("prio", task.prio.0);
-    if show.snapshot.config.rules.fair_policy.get() == FairPolicy::Eevdf {
-        file.number("se.slice", task.slice.0);
+    match task.budget {
+        Some(budget) if show.since(Release::DEADLINES) => {
+            file.number("dl.runtime", budget.runtime_ns);
+            file.number("dl.deadline", budget.deadline.0);
+        }
+        None if show.snapshot.config.rules.fair_policy.get() == FairPolicy::Eevdf => {
+            file.number("se.slice", task.slice.0);
+        }
+        _ => {}
     }
     // Reading the clock takes no time in the model.
     file.number("clock-delta", 0);

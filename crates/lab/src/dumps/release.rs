@@ -17,6 +17,10 @@ impl Release {
     pub const ALL_TASKS: Release = Release([3, 13, 0]);
     /// The time that a task has waited, in place of its virtual time once more.
     pub const WAIT_TIME: Release = Release([4, 0, 0]);
+    /// What a queue adds to the load of its group; deadline queues with what is promised of them.
+    pub const GROUP_LOADS: Release = Release([4, 3, 0]);
+    /// Run time and deadline of deadline tasks.
+    pub const DEADLINES: Release = Release([4, 13, 0]);
     /// Weights are shown as they are counted with: 1024 times as large. Migrations before the statistics.
     pub const FINE_WEIGHTS: Release = Release([4, 7, 0]);
     /// The state of each task.
@@ -29,7 +33,7 @@ impl Release {
     pub const ALL_CLASSES: Release = Release([5, 16, 0]);
     /// EEVDF.
     pub const EEVDF: Release = Release([6, 6, 0]);
-    /// Real-time tasks that may move are not counted any more.
+    /// Real-time and deadline tasks that may move are not counted any more.
     pub const NO_MIGRATORY: Release = Release([6, 7, 0]);
     /// One estimate of use in place of two.
     pub const ONE_ESTIMATE: Release = Release([6, 8, 0]);

@@ -10,8 +10,41 @@ pub(super) fn run_on(machine: &str, kernel: &str, dumps: &[&str]) -> Result<Vec<
 }
 
 fn run_load(load: &str, machine: &str, kernel: &str, dumps: &[&str]) -> Result<Vec<String>, String> {
-    let machine = crate::machine(machine, None, &Files::new()).map_err(|e| e.to_string())?;
-    let mut experiment = Experiment::new(machine);
+    run_experiment(Experiment::new(the_machine(machine)?), load, kernel, dumps)
+}
+
+fn the_machine(name: &str) -> Result<crate::NamedMachine, String> {
+    crate::machine(name, None, &Files::new()).map_err(|e| e.to_string())
+}
+
+/// With the load in a group of a group, which has half of each 10 ms.
+pub(super) fn run_in_groups(
+    load: &str,
+    machine: &str,
+    kernel: &str,
+    dumps: &[&str],
+) -> Result<Vec<String>, String> {
+    let group = |word: &str| crate::groups::group(word).expect("a group");
+    let text = schema::ExperimentText {
+        groups: vec![
+            group("web=cpu.max:5000/10000"),
+            group("web/a=cpu.weight:50"),
+            group("free=cpu.weight:1"),
+        ],
+        members: vec![crate::groups::member("web/a=hog").expect("a member")],
+        ..schema::ExperimentText::default()
+    };
+    let mut experiment = Experiment::new(the_machine(machine)?);
+    experiment.groups = crate::groups::Groups::of_text(&text).map_err(|e| e.to_string())?;
+    run_experiment(experiment, load, kernel, dumps)
+}
+
+fn run_experiment(
+    mut experiment: Experiment,
+    load: &str,
+    kernel: &str,
+    dumps: &[&str],
+) -> Result<Vec<String>, String> {
     experiment.loads.push(LoadSpec::open(load, &Files::new()).map_err(|e| e.to_string())?);
     experiment.kernel = KernelConfig::of_name(kernel).map_err(|e| e.to_string())?;
     experiment.duration = Some(Nanos::from_millis(50));
@@ -109,6 +142,14 @@ fn schedstat_agrees_with_the_tasks() {
     assert_eq!(cpu[7], waited);
 }
 
+/// The blocks of a file that begin so, each in one line without blanks.
+fn blocks(text: &str, begin: &str) -> Vec<String> {
+    let blocks = text.split("\n\n").filter(|block| block.starts_with(begin));
+    blocks
+        .map(|block| block.lines().map(|line| line.replace(' ', "")).collect::<Vec<_>>().join(" "))
+        .collect()
+}
+
 /// The blocks `rt_rq[0]` of a run with a FIFO hog in a group that has 10 ms of each 100, at 50 ms.
 fn rt_blocks(kernel: &str, rule: &str) -> Vec<String> {
     let machine = crate::machine("seed003", None, &Files::new()).expect("a machine");
@@ -134,10 +175,64 @@ fn rt_blocks(kernel: &str, rule: &str) -> Vec<String> {
     }
     experiment.dumps = vec![DumpRequest::parse("sched_debug@end").expect("a request")];
     let text = experiment.run().expect("it runs").result.dumps.remove(0).text;
-    let blocks = text.split("\n\n").filter(|block| block.starts_with("rt_rq[0]:"));
-    blocks
-        .map(|block| block.lines().map(|line| line.replace(' ', "")).collect::<Vec<_>>().join(" "))
-        .collect()
+    blocks(&text, "rt_rq[0]:")
+}
+
+/// deadline-groups B1, B3, B7; fair-class 11.6. Two endless tasks on one CPU, weight 1024 each, in web/a,
+/// whose entity weighs in web what cpu.weight 50 makes of 1024; web has used its half of the period up, so that
+/// nobody competes in the root.
+#[test]
+fn sched_debug_has_the_fair_queues_of_groups() {
+    let moments: Vec<String> = (5..40).map(|ms| format!("sched_debug@{ms}ms")).collect();
+    let moments: Vec<&str> = moments.iter().map(String::as_str).collect();
+    let files = run_in_groups("hog -n 2", "seed003", "6.1.y", &moments).expect("it runs");
+    // Where its periods begin is chance.
+    let is_throttled = |text: &&String| values(text, ".throttled").contains(&"1");
+    let text = files.iter().find(is_throttled).expect("it is stopped for half of the time");
+    let blocks = blocks(text, "cfs_rq[0]:");
+    assert_eq!(blocks.len(), 3, "nobody has ever been in free\n{text}");
+    let (a, web, root) = (&blocks[0], &blocks[1], &blocks[2]);
+    let has = |block: &str, lines: &[&str]| {
+        for line in lines {
+            assert!(block.contains(&format!(" .{line} ")), "{line}\n{block}");
+        }
+    };
+    assert!(
+        a.starts_with("cfs_rq[0]:/web/a ")
+            && web.starts_with("cfs_rq[0]:/web ")
+            && root.starts_with("cfs_rq[0]:/ ")
+    );
+    has(a, &["nr_running:2", "h_nr_running:2", "load:2097152", "throttled:0", "throttle_count:1"]);
+    // 1024 · 50 / 100.
+    has(web, &["nr_running:1", "h_nr_running:2", "load:524288", "throttled:1", "throttle_count:1"]);
+    has(a, &["tg_load_avg_contrib:2048", "tg_load_avg:2048", "se->load.weight:524288"]);
+    has(root, &["nr_running:0", "h_nr_running:0", "load:0"]);
+    let row = text.lines().find(|line| line.contains(" hog ")).expect("a row");
+    assert!(row.ends_with(" /web/a"), "{row}");
+}
+
+/// deadline-groups A3: 95 % of a CPU may be promised; two tasks have 10 of 50 ms, and from 6.12 on each CPU's
+/// server has 50 ms of a second. (2^20 · 0.95, · 0.2, · 0.05, rounded down each.)
+#[test]
+fn sched_debug_has_what_deadline_tasks_were_promised() {
+    let load = "hog -n 2 --deadline 10ms/50ms";
+    let on_two = |kernel: &str| {
+        let files =
+            run_load(load, "vm2", kernel, &["sched_debug@8ms", "proc/1000/sched@8ms"]).expect("it runs");
+        (blocks(&files[0], "dl_rq[1]:").remove(0), files[1].clone())
+    };
+    let (queue, file) = on_two("6.1.y");
+    assert_eq!(
+        queue,
+        "dl_rq[1]: .dl_nr_running:1 .dl_nr_migratory:1 .dl_bw->bw:996147 .dl_bw->total_bw:419430"
+    );
+    // At 8 ms neither has used its 10, and the deadline is 50 ms after it began.
+    let runtime: u64 = values(&file, "dl.runtime")[0].parse().expect("a number");
+    let deadline: u64 = values(&file, "dl.deadline")[0].parse().expect("a number");
+    assert!((2_000_000..4_000_000).contains(&runtime), "{runtime}");
+    assert!((50_000_000..51_000_000).contains(&deadline), "{deadline}");
+    let (queue, _) = on_two("6.18");
+    assert_eq!(queue, "dl_rq[1]: .dl_nr_running:1 .dl_bw->bw:996147 .dl_bw->total_bw:524286");
 }
 
 /// fair-class 11.6: one for each group, the root's last. The group has used up its 10 ms and waits, so nobody

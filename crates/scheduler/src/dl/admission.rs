@@ -106,6 +106,20 @@ fn limit<P: Platform>(k: &Scheduler<P>) -> Option<u64> {
     Some(ratio(period, runtime?))
 }
 
+/// What may be promised of each CPU of a root domain, and what of all of them together is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Promises {
+    /// In 2^20ths of a CPU; `None`: everything (dl_bw->bw).
+    pub limit_per_cpu: Option<u64>,
+    /// In 2^20ths of a CPU, servers included (dl_bw->total_bw).
+    pub total: u64,
+}
+
+/// For reports: the promises of the root domain that a CPU is part of.
+pub fn promises<P: Platform>(k: &Scheduler<P>, cpu: CpuId) -> Promises {
+    Promises { limit_per_cpu: limit(k), total: total(k, k.root_domain(cpu)) }
+}
+
 /// How many CPUs share what is promised.
 fn cpus_of(root: &RootDomain) -> u64 {
     u64::from(root.span.weight())

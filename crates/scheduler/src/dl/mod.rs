@@ -69,7 +69,7 @@ mod timer;
 mod tree;
 
 pub(crate) use admission::fits;
-pub use admission::{NotAdmitted, may_take_affinity, promises_hold};
+pub use admission::{NotAdmitted, Promises, may_take_affinity, promises, promises_hold};
 pub(crate) use cbs::early_gain;
 pub use counts::DlCounts;
 pub use entity::{DlCpus, DlDomain, DlEntity, DlOfTask, DlRq};

@@ -1,8 +1,8 @@
 //! /proc/sched_debug, today /sys/kernel/debug/sched/debug (fair-class 11.2, 11.6).
 //!
-//! A line of a name and a value is left out where the model does not have what it tells, or results have a
-//! table of it, as of groups of fair tasks; so are the columns of kernels that are built with NUMA balancing
-//! or groups.
+//! A line of a name and a value is left out where the model does not have what it tells; so are the columns
+//! of kernels that are built with NUMA balancing. A run without groups is shown as by a kernel that is built
+//! without them.
 
 mod cpu;
 mod header;
@@ -21,6 +21,9 @@ pub(super) fn text(show: &Show<'_>) -> String {
         queues::fair(show, cpu, first_floor, &mut out);
         if show.since(super::Release::CLOCKS) {
             queues::real_time(show, cpu, &mut out);
+        }
+        if show.since(super::Release::GROUP_LOADS) {
+            queues::deadline(show, cpu, &mut out);
         }
         rows::write(show, cpu, &mut out);
     }

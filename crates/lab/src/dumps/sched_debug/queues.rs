@@ -3,14 +3,40 @@
 use super::line;
 use crate::dumps::format::Msecs;
 use crate::dumps::{Release, Show};
-use machine::{CpuSnapshot, EevdfQueueSnapshot, FairQueueSnapshot, RtGroupQueueSnapshot, RtQueueSnapshot};
-use scheduler::Nanos;
+use machine::{
+    CpuSnapshot, DlQueueSnapshot, EevdfQueueSnapshot, FairEntitySnapshot, FairGroupQueueSnapshot,
+    FairQueueSnapshot, RtGroupQueueSnapshot, RtQueueSnapshot,
+};
 use scheduler::registry::{LoadTracking, RtThrottle};
+use scheduler::{GroupId, Nanos};
 use std::fmt::Write;
 
+/// A block for each group in which somebody is, those below it first, the root's last.
 pub(super) fn fair(show: &Show<'_>, cpu: &CpuSnapshot, first_floor: u64, out: &mut String) {
-    let queue = &cpu.fair;
-    let _infallible = writeln!(out, "\ncfs_rq[{}]:", cpu.cpu);
+    for below in cpu.fair_groups.iter().rev() {
+        fair_queue(show, cpu, below.group, &below.queue, first_floor, out);
+        group_sums(show, below, out);
+        entity(show, &below.entity, out);
+    }
+    fair_queue(show, cpu, GroupId::ROOT, &cpu.fair, first_floor, out);
+    if show.since(Release::GROUP_LOADS) && !show.groups.is_empty() {
+        // Linux does not keep these of the root.
+        for name in ["tg_load_avg_contrib", "tg_load_avg", "throttled", "throttle_count"] {
+            line(out, name, 0);
+        }
+    }
+}
+
+fn fair_queue(
+    show: &Show<'_>,
+    cpu: &CpuSnapshot,
+    group: GroupId,
+    queue: &FairQueueSnapshot,
+    first_floor: u64,
+    out: &mut String,
+) {
+    let path = show.path(group).unwrap_or_default();
+    let _infallible = writeln!(out, "\ncfs_rq[{}]:{path}", cpu.cpu);
     if show.since(Release::EEVDF) {
         eevdf_times(show, &queue.eevdf, out);
     } else {
@@ -23,6 +49,30 @@ pub(super) fn fair(show: &Show<'_>, cpu: &CpuSnapshot, first_floor: u64, out: &m
     }
     if show.snapshot.config.rules.load_tracking.get() == LoadTracking::Pelt {
         averages(show, queue, out);
+    }
+}
+
+fn group_sums(show: &Show<'_>, queue: &FairGroupQueueSnapshot, out: &mut String) {
+    if show.since(Release::GROUP_LOADS) {
+        line(out, "tg_load_avg_contrib", queue.contrib);
+        line(out, "tg_load_avg", queue.group_load);
+        line(out, "throttled", u8::from(queue.throttled));
+        line(out, "throttle_count", queue.throttle_count);
+    }
+}
+
+/// What stands for a group in its parent's queue. Statistics of waiting are kept of tasks only.
+fn entity(show: &Show<'_>, entity: &FairEntitySnapshot, out: &mut String) {
+    line(out, "se->exec_start", Msecs::from(entity.exec_start));
+    line(out, "se->vruntime", Msecs::of_vruntime(entity.vruntime));
+    line(out, "se->sum_exec_runtime", Msecs::from(entity.sum_exec_runtime));
+    line(out, "se->load.weight", show.weight(entity.weight));
+    if show.since(Release::GROUP_LOADS) {
+        line(out, "se->avg.load_avg", entity.average.load_avg.get());
+        line(out, "se->avg.util_avg", entity.average.util_avg.get());
+    }
+    if show.since(Release::RUNNABLE) {
+        line(out, "se->avg.runnable_avg", entity.average.runnable_avg.get());
     }
 }
 
@@ -52,18 +102,17 @@ fn eevdf_times(show: &Show<'_>, queue: &EevdfQueueSnapshot, out: &mut String) {
     line(out, "spread", Msecs(right.0.wrapping_sub(left.0)));
 }
 
-/// Without groups, the tasks of the hierarchy are those of the queue.
 fn counts(show: &Show<'_>, queue: &FairQueueSnapshot, out: &mut String) {
     if show.since(Release::SCHEDSTAT_17) {
         line(out, "nr_queued", queue.nr_running);
-        line(out, "h_nr_runnable", queue.nr_running - queue.eevdf.nr_delayed);
-        line(out, "h_nr_queued", queue.nr_running);
+        line(out, "h_nr_runnable", queue.h_nr_running - queue.eevdf.nr_delayed);
+        line(out, "h_nr_queued", queue.h_nr_running);
         line(out, "h_nr_idle", queue.nr_idle);
         return;
     }
     line(out, "nr_running", queue.nr_running);
     if show.since(Release::ALL_CLASSES) {
-        line(out, "h_nr_running", queue.nr_running);
+        line(out, "h_nr_running", queue.h_nr_running);
         line(out, "idle_nr_running", queue.nr_idle);
         line(out, "idle_h_nr_running", queue.nr_idle);
     }
@@ -92,9 +141,9 @@ fn averages(show: &Show<'_>, queue: &FairQueueSnapshot, out: &mut String) {
 pub(super) fn real_time(show: &Show<'_>, cpu: &CpuSnapshot, out: &mut String) {
     let has_groups = show.snapshot.config.rules.rt_throttle.get() == RtThrottle::Groups;
     for RtGroupQueueSnapshot { group, queue } in cpu.rt_groups.iter().rev() {
+        let path = show.path(*group).unwrap_or_default();
+        let _infallible = writeln!(out, "\nrt_rq[{}]:{path}", cpu.cpu);
         let group = group.index().checked_sub(1).and_then(|place| show.groups.get(place));
-        let path = group.map_or("", |group| group.spec.name.as_str());
-        let _infallible = writeln!(out, "\nrt_rq[{}]:/{path}", cpu.cpu);
         let has_all = group.and_then(|group| group.rt).is_some_and(|rt| rt.limit.runtime.is_none());
         let runtime = if has_all { show.nobody() } else { Msecs::from(queue.runtime) };
         real_time_queue(show, queue, runtime, out);
@@ -114,6 +163,21 @@ fn real_time_queue(show: &Show<'_>, queue: &RtQueueSnapshot, runtime: Msecs, out
         line(out, "rt_time", Msecs::from(queue.time));
         line(out, "rt_runtime", runtime);
     }
+}
+
+/// What may be promised of a CPU, and is of all CPUs of its root domain (deadline-groups A3).
+pub(super) fn deadline(show: &Show<'_>, cpu: &CpuSnapshot, out: &mut String) {
+    let DlQueueSnapshot { nr_running, nr_migratory, promises } = cpu.dl;
+    let _infallible = writeln!(out, "\ndl_rq[{}]:", cpu.cpu);
+    line(out, "dl_nr_running", nr_running);
+    if !show.since(Release::NO_MIGRATORY) {
+        line(out, "dl_nr_migratory", nr_migratory);
+    }
+    match promises.limit_per_cpu {
+        Some(limit) => line(out, "dl_bw->bw", limit),
+        None => line(out, "dl_bw->bw", -1),
+    }
+    line(out, "dl_bw->total_bw", promises.total);
 }
 
 /// That of the root: until the first real-time task runs, nobody has looked at the limit.

@@ -27,7 +27,8 @@ pub(super) fn write(show: &Show<'_>, cpu: &CpuSnapshot, out: &mut String) {
         release if release < Release::TIDY_ROWS => (WITH_STATE, 109),
         _ => (OF_EEVDF, 163),
     };
-    let _infallible = writeln!(out, "\nrunnable tasks:\n{heading}\n{:-<rule$}", "");
+    let path = if show.groups.is_empty() || show.release < Release::TIDY_ROWS { "" } else { "  group-path" };
+    let _infallible = writeln!(out, "\nrunnable tasks:\n{heading}{path}\n{:-<rule$}", "");
     let listed = |task: &&TaskSnapshot| {
         task.cpu == cpu.cpu && (task.on_rq || show.since(Release::ALL_TASKS) && task.state != TaskState::New)
     };
@@ -51,7 +52,10 @@ impl Row<'_> {
             release if release < Release::TIDY_ROWS => self.of_6_6(),
             _ => self.of_6_12(),
         };
-        let _infallible = writeln!(out, "{row}");
+        let apart = if self.show.since(Release::TIDY_ROWS) { "        " } else { " " };
+        let path = self.show.path(self.task.group).filter(|_| self.show.since(Release::CLOCKS));
+        let path = path.map_or(String::new(), |path| format!("{apart}{path}"));
+        let _infallible = writeln!(out, "{row}{path}");
     }
 
     fn switches(&self) -> u64 {

@@ -4,6 +4,7 @@
 mod check;
 mod counters;
 mod ends;
+mod queue_snapshots;
 mod snapshots;
 mod view;
 mod waits;

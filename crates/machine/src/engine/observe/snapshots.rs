@@ -1,14 +1,10 @@
 //! Takes the snapshots that a run was asked for.
 
 use super::view::View;
-use crate::snapshot::{
-    CpuSnapshot, DomainSnapshot, EevdfQueueSnapshot, FairQueueSnapshot, RtGroupQueueSnapshot,
-    RtQueueSnapshot, Snapshot, SnapshotPlan, TaskSnapshot,
-};
+use crate::snapshot::{BudgetSnapshot, CpuSnapshot, DomainSnapshot, Snapshot, SnapshotPlan, TaskSnapshot};
 use scheduler::fair::Granularities;
 use scheduler::rq::{RqState, RunQueue};
-use scheduler::rt::Bandwidth;
-use scheduler::{Class, GroupId, Nanos, Pid, TaskId, TaskState};
+use scheduler::{Class, GroupId, Nanos, Pid, Policy, TaskId, TaskState};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -119,6 +115,9 @@ impl View<'_> {
             prio: task.prio.get(),
             weight: task.se.weight.get(),
             vruntime: task.se.vruntime.get(),
+            group: task.se.group.get(),
+            budget: matches!(task.policy.get(), Policy::Deadline(_))
+                .then(|| BudgetSnapshot { runtime_ns: task.dl.runtime_ns(), deadline: task.dl.deadline() }),
             average: task.se.pelt.average.clone(),
             estimate: task.se.pelt.estimate.clone(),
             deadline: task.se.eevdf.deadline.get(),
@@ -157,62 +156,12 @@ impl View<'_> {
             avg_idle: published.balance.avg_idle(),
             max_idle_balance_cost: published.balance.max_idle_balance_cost.get(),
             counts: published.counts.clone(),
-            fair: self.fair_snapshot(rq, state),
-            rt: RtQueueSnapshot {
-                nr_migratory: state.rt.nr_migratory(),
-                ..rt_snapshot(rq, state, GroupId::ROOT, &self.k.rt_bandwidth)
-            },
-            rt_groups: self.rt_group_snapshots(rq, state),
+            fair: self.fair_queue(rq, state, GroupId::ROOT),
+            fair_groups: self.fair_group_queues(rq, state),
+            rt: self.rt_queue(rq, state),
+            rt_groups: self.rt_group_queues(rq, state),
+            dl: self.dl_queue(rq, state),
             domains: self.k.domains(rq.cpu).iter().map(domain).collect(),
         }
-    }
-
-    fn rt_group_snapshots(self, rq: &RunQueue, state: &RqState) -> Vec<RtGroupQueueSnapshot> {
-        if !self.k.rt_bandwidth.has_groups() {
-            return Vec::new();
-        }
-        let of = |group| {
-            let bandwidth = self.k.groups.get(group).rt.as_ref()?;
-            Some(RtGroupQueueSnapshot { group, queue: rt_snapshot(rq, state, group, bandwidth) })
-        };
-        self.k.groups.ids().filter_map(of).collect()
-    }
-
-    fn fair_snapshot(self, rq: &RunQueue, state: &RqState) -> FairQueueSnapshot {
-        let (published, fair) = (&rq.published, &state.fair);
-        let pelt = &published.pelt;
-        let tree = &fair.eevdf.tree;
-        FairQueueSnapshot {
-            exec_clock: fair.exec_clock,
-            min_vruntime: published.min_vruntime.get(),
-            leftmost: fair.timeline.leftmost().map(|w| w.vruntime),
-            rightmost: fair.timeline.rightmost().map(|w| w.vruntime),
-            nr_running: fair.nr_running,
-            load: fair.load,
-            nr_spread_over: fair.nr_spread_over,
-            nr_idle: published.nr_idle_policy.get(),
-            average: pelt.average.clone(),
-            estimated: pelt.estimated.get(),
-            removed: [&pelt.removed.load_avg, &pelt.removed.util_avg, &pelt.removed.runnable_avg]
-                .map(|sum| sum.get()),
-            eevdf: EevdfQueueSnapshot {
-                left_deadline: tree.first().map(|c| c.deadline),
-                left_vruntime: tree.least_vruntime(),
-                right_vruntime: tree.in_order().last().map(|c| c.vruntime),
-                v0: fair.eevdf.v0,
-                avg_vruntime: fair.zero_lag_point(&self.k.tasks),
-                nr_delayed: published.nr_delayed.get(),
-            },
-        }
-    }
-}
-
-fn rt_snapshot(rq: &RunQueue, state: &RqState, group: GroupId, of: &Bandwidth) -> RtQueueSnapshot {
-    RtQueueSnapshot {
-        nr_running: state.rt.nr_running_in(group),
-        nr_migratory: 0,
-        throttled: state.rt.is_throttled_in(group),
-        time: of.rt_time(rq.cpu),
-        runtime: of.rt_runtime(rq.cpu),
     }
 }

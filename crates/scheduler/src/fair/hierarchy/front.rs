@@ -37,7 +37,7 @@ impl RqState {
 
     /// The queue of a group, wherever it is.
     #[inline]
-    pub(crate) fn queue(&self, group: GroupId) -> &CfsRq {
+    pub fn queue(&self, group: GroupId) -> &CfsRq {
         if self.fair.group == group {
             return &self.fair;
         }

@@ -24,7 +24,7 @@ impl EntityId {
 
     /// That of a group, other than the root, on a CPU.
     #[inline]
-    pub(in crate::fair) fn of_group(group: GroupId, cpu: CpuId) -> EntityId {
+    pub fn of_group(group: GroupId, cpu: CpuId) -> EntityId {
         EntityId(TaskId::of_group(group, cpu))
     }
 
@@ -42,7 +42,7 @@ impl EntityId {
 
     /// The group that it stands for.
     #[inline]
-    pub(crate) fn group(self) -> GroupId {
+    pub fn group(self) -> GroupId {
         self.0.group()
     }
 }

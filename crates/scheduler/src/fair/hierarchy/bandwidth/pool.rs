@@ -215,8 +215,8 @@ impl QueueBandwidth {
         }
     }
 
-    /// How many queues from here to the root's are throttled.
-    pub(crate) fn above(&self) -> u32 {
+    /// How many queues from here to the root's are throttled (throttle_count).
+    pub fn above(&self) -> u32 {
         self.above.get()
     }
 
