@@ -1,7 +1,7 @@
 //! The state of a machine at one moment, as the files under /proc show it (fair-class 11).
 
 use scheduler::dl::Promises;
-use scheduler::fair::{Average, Averages, Estimate, Granularities};
+use scheduler::fair::{Average, Averages, Estimate, Granularities, Weight};
 use scheduler::registry::Config;
 use scheduler::stats::{BalanceCounts, CpuCounts, DomainCounts, TaskStats};
 use scheduler::{CpuId, CpuMask, GroupId, LevelKind, Nanos, Pid, Policy, Prio, TaskState};
@@ -175,7 +175,7 @@ pub struct FairEntitySnapshot {
     /// CPU time that it was charged.
     pub sum_exec_runtime: Nanos,
     /// Its load weight: the CPU's part of the group's.
-    pub weight: u64,
+    pub weight: Weight,
     /// Its averages.
     pub average: Average,
 }

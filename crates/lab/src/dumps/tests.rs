@@ -179,8 +179,8 @@ fn rt_blocks(kernel: &str, rule: &str) -> Vec<String> {
 }
 
 /// deadline-groups B1, B3, B7; fair-class 11.6. Two endless tasks on one CPU, weight 1024 each, in web/a,
-/// whose entity weighs in web what cpu.weight 50 makes of 1024; web has used its half of the period up, so that
-/// nobody competes in the root.
+/// whose entity weighs in web what cpu.weight 50 makes of 1024; web has used its half of the period up, so
+/// that nobody competes in the root.
 #[test]
 fn sched_debug_has_the_fair_queues_of_groups() {
     let moments: Vec<String> = (5..40).map(|ms| format!("sched_debug@{ms}ms")).collect();

@@ -296,6 +296,31 @@ fn equal_groups_of_one_and_three_have_a_cpu_each() {
     assert_near("b", ran.usage("b"), 1.08, 0.08);
 }
 
+/// deadline-groups B3, B6: the parts of a group on many CPUs are weights of less than one unit. A hog on each
+/// of 8 CPUs in each of two groups: they share by the groups' weights, however small (3 of 1027 for a
+/// `cpu.idle` group, 10 of 1034 for cpu.weight 1).
+#[test]
+fn small_weights_are_kept_on_many_cpus() {
+    let of_small = |kernel: &str, small: &dyn Fn(&mut Load) -> GroupId| {
+        let mut load = Load::new(8);
+        let groups = [("s", small(&mut load)), ("b", load.group("b", GroupId::ROOT, 1024))];
+        for (name, group) in groups {
+            for cpu in 0..8 {
+                load.task(group, on(cpu, hog(name)));
+            }
+        }
+        let ran = load.run(kernel, Nanos::from_secs(6));
+        let share = |name: &str| ran.share(name);
+        share("s") / (share("s") + share("b"))
+    };
+    for kernel in ["6.1.y", "6.18.y"] {
+        let idle = of_small(kernel, &|load| load.idle_group("s"));
+        let ten = of_small(kernel, &|load| load.group("s", GroupId::ROOT, 10));
+        assert_near(&format!("{kernel}, cpu.idle"), idle, 3.0 / 1027.0, 0.0015);
+        assert_near(&format!("{kernel}, 10 shares"), ten, 10.0 / 1034.0, 0.0015);
+    }
+}
+
 fn quota(quota: Nanos, period: Nanos) -> QuotaSpec {
     QuotaSpec { quota, period, burst: Nanos::ZERO }
 }

@@ -32,14 +32,14 @@ fn entities<'k, P: Platform>(
 
 /// The sum of weight × (virtual runtime − `from`).
 fn weighted_keys(entities: &[&FairEntity], from: u64) -> i128 {
-    entities.iter().map(|se| i128::from(se.weight.get()) * i128::from(lag(se.vruntime.get(), from))).sum()
+    entities.iter().map(|se| i128::from(se.weight()) * i128::from(lag(se.vruntime.get(), from))).sum()
 }
 
 /// eevdf-class E1 and E2: the sums are those of the entities that wait, exactly; sleepers in the queue count.
 fn sums<P: Platform>(moment: &Moment<'_, P>, level: &Level<'_>, found: &mut Findings) {
     let (cpu, kept) = (level.cpu, &level.fair.eevdf);
     let waiting = entities(moment, level.fair.waiting().map(|e| e.task()));
-    let weights: u64 = waiting.iter().map(|se| se.weight.get()).sum();
+    let weights: u64 = waiting.iter().map(|se| se.weight()).sum();
     found.expect("eevdf-class E1", kept.sum_w == weights, || {
         format!("CPU {cpu}: the weights of those that wait are {weights}, not {}", kept.sum_w)
     });
@@ -72,7 +72,7 @@ fn zero_lag_point<P: Platform>(moment: &Moment<'_, P>, level: &Level<'_>, found:
     let competing = entities(moment, level.queued(moment.k));
     let sums = Sums::of(&moment.k.tasks, level.fair);
     let Some(v) = sums.zero_lag_point() else { return };
-    let weights: i128 = competing.iter().map(|se| i128::from(se.weight.get())).sum();
+    let weights: i128 = competing.iter().map(|se| i128::from(se.weight())).sum();
     let lags = -weighted_keys(&competing, v);
     found.expect("eevdf-class E3", -weights < lags && lags <= 0, || {
         format!("CPU {}: the weighted lags add up to {lags}, the weights to {weights}", level.cpu)

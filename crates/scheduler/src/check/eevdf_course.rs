@@ -77,7 +77,7 @@ impl<'k> Competing<'k> {
         let tasks = k.tasks.iter().skip(k.cpus()).chain(groups).filter(competes);
         let entities: Vec<_> = tasks.map(|p| (p, &k.task(p).se)).collect();
         let from = entities.first().map_or(0, |(_, se)| se.vruntime.get());
-        let weight = |se: &FairEntity| i128::from(se.weight.get());
+        let weight = |se: &FairEntity| i128::from(se.weight());
         let key = |se: &FairEntity| i128::from(lag(se.vruntime.get(), from));
         Competing {
             from,

@@ -30,7 +30,7 @@ pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found
 fn counts_and_load<P: Platform>(moment: &Moment<'_, P>, level: &Level<'_>, found: &mut Findings) {
     let fair = level.fair;
     let n = level.queued(moment.k).count();
-    let load: u64 = level.queued(moment.k).map(|p| moment.k.task(p).se.weight.get()).sum();
+    let load: u64 = level.queued(moment.k).map(|p| moment.k.task(p).se.weight()).sum();
     found.expect("fair-class I1", fair.nr_running as usize == n && fair.load == load, || {
         let (nr, has) = (fair.nr_running, fair.load);
         format!(
@@ -40,7 +40,7 @@ fn counts_and_load<P: Platform>(moment: &Moment<'_, P>, level: &Level<'_>, found
     });
     for p in level.queued(moment.k).filter(|p| !p.is_of_group()) {
         let task = moment.k.task(p);
-        let (has, right) = (task.se.weight.get(), task.policy.get().weight(task.nice.get()));
+        let (has, right) = (task.se.weight(), task.policy.get().weight(task.nice.get()));
         found.expect("fair-class I1", has == right, || {
             format!("{p:?} has weight {has}, its policy and nice give {right}")
         });
@@ -115,14 +115,14 @@ pub(super) fn loads_add_up<P: Platform>(moment: &Moment<'_, P>, found: &mut Find
     let k = moment.k;
     // A queue of a group holds weights of tasks, and so does the root's but for those of groups.
     let of_groups = |level: &Level<'_>| -> u64 {
-        level.queued(k).filter(|p| p.is_of_group()).map(|p| k.task(p).se.weight.get()).sum()
+        level.queued(k).filter(|p| p.is_of_group()).map(|p| k.task(p).se.weight()).sum()
     };
     let of_queue = |q: Queue<'_>| -> u64 {
         q.levels(k).map(|level| level.fair.load.saturating_sub(of_groups(&level))).sum()
     };
     let of_queues: u64 = moment.queues().map(of_queue).sum();
     let runnable = |p: &TaskId| k.task(*p).is_in_queue() && k.task(*p).class.get() == Class::Fair;
-    let of_tasks: u64 = moment.tasks().filter(runnable).map(|p| k.task(p).se.weight.get()).sum();
+    let of_tasks: u64 = moment.tasks().filter(runnable).map(|p| k.task(p).se.weight()).sum();
     found.expect("fair-class I2", of_queues == of_tasks, || {
         format!("the queues' loads add up to {of_queues}, the weights of their tasks to {of_tasks}")
     });

@@ -30,9 +30,9 @@ pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found
             format!("CPU {cpu}: {group:?} has {members} members here, its entity is queued: {queued}")
         });
         parked(moment, queue, group, found);
-        let (weight, shares) = (entity.se.weight.get(), k.groups.get(group).shares);
-        found.expect("deadline-groups GB3", (1..=shares).contains(&weight), || {
-            format!("CPU {cpu}: {group:?} weighs {weight}, of {shares} shares")
+        let (weight, shares) = (entity.se.exact_weight().parts(), 1024 * k.groups.get(group).shares);
+        found.expect("deadline-groups GB3", (2..=shares).contains(&weight), || {
+            format!("CPU {cpu}: {group:?} weighs {weight} of {shares} 1024ths")
         });
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn load_weight<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> u64 {
     let task = me.task(p);
     match task.class.get() {
         Class::Rt => rt_weight(me),
-        Class::Fair => task.se.weight.get(),
+        Class::Fair => task.se.weight(),
         Class::Stop | Class::Deadline | Class::Idle => 0,
     }
 }

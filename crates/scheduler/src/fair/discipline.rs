@@ -3,7 +3,7 @@
 //! The rule does not change in the middle of a run: the two keep different things of those that wait.
 
 use super::hierarchy::with_queue_of;
-use super::queue::{Dequeued, EntityId, FairEntity, set_load, update_curr};
+use super::queue::{Dequeued, EntityId, FairEntity, Weight, set_load, update_curr};
 use super::{cfs, eevdf};
 use crate::class::{DequeueKind, EnqueueKind, PreemptCause};
 use crate::platform::Platform;
@@ -124,15 +124,15 @@ pub(super) fn policy_of_woken<P: Platform>(me: ThisCpu<'_, P>, woken: EntityId, 
 }
 
 /// A group's entity gets another weight; its queue is in front.
-pub(super) fn reweight_group<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, weight: u64) {
+pub(super) fn reweight_group<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, weight: Weight) {
     let se = rq.me.entity(entity);
     if !rq.me.task(entity.task()).on_rq.get() {
         return reweight_task(rq.me.k, se, weight);
     }
     update_curr(rq);
-    let load = rq.fair.load + weight - se.weight.get();
+    let load = rq.fair.load + weight.whole() - se.weight();
     match of(rq.me.k) {
-        FairPolicy::Cfs => se.weight.set(weight),
+        FairPolicy::Cfs => se.set_weight(weight),
         FairPolicy::Eevdf => eevdf::reweight_queued(rq, entity, weight),
     }
     set_load(rq, load);
@@ -238,10 +238,11 @@ pub(super) fn is_eligible<P: Platform>(rq: &RqGuard<'_, P>, entity: EntityId) ->
 }
 
 /// The weight of a task that is off its queue changes.
-pub(crate) fn reweight_task<P: Platform>(k: &Scheduler<P>, se: &FairEntity, weight: u64) {
+pub(crate) fn reweight_task<P: Platform>(k: &Scheduler<P>, se: &FairEntity, weight: impl Into<Weight>) {
+    let weight = weight.into();
     match of(k) {
         FairPolicy::Cfs => {}
         FairPolicy::Eevdf => eevdf::reweight_entity(se, weight, k.config.rules.reweight.get()),
     }
-    se.weight.set(weight);
+    se.set_weight(weight);
 }

@@ -118,7 +118,7 @@ pub use hierarchy::{
     BandwidthCounts, Group, GroupParams, GroupQueue, Groups, Pool, QueueBandwidth, QuotaParams,
 };
 pub use pelt::{Average, Capacity, Estimate, QueuePelt, Removed, TaskPelt};
-pub use queue::{CfsRq, EntityId, FairEntity};
+pub use queue::{CfsRq, EntityId, FairEntity, Weight};
 pub use scale::Granularities;
 pub use select::WakeHabits;
 pub use vruntime::lag;

@@ -2,7 +2,6 @@
 //! 1.2, 1.3).
 
 use super::queue::FairEntity;
-use crate::NICE_0_LOAD;
 
 /// How far virtual time `a` is to the right of `b`, in ns; negative: to the left. Virtual times wrap around,
 /// so this is the only way to compare them.
@@ -49,9 +48,7 @@ impl FairEntity {
     /// Real time in ns to virtual time of this task, START_NICE penalty included (fair-class 1.3).
     #[inline]
     pub(crate) fn vdelta(&self, delta: u64) -> u64 {
-        let weight = self.weight.get();
-        let scaled = if weight == NICE_0_LOAD { delta } else { proportion(delta, NICE_0_LOAD, weight) };
-        self.penalised(scaled)
+        self.penalised(self.exact_weight().virtual_time(delta))
     }
 
     /// Shifts a time by the START_NICE penalty, whether the feature is on or not.

@@ -66,7 +66,8 @@ fn entity(show: &Show<'_>, entity: &FairEntitySnapshot, out: &mut String) {
     line(out, "se->exec_start", Msecs::from(entity.exec_start));
     line(out, "se->vruntime", Msecs::of_vruntime(entity.vruntime));
     line(out, "se->sum_exec_runtime", Msecs::from(entity.sum_exec_runtime));
-    line(out, "se->load.weight", show.weight(entity.weight));
+    let fine = show.since(Release::FINE_WEIGHTS);
+    line(out, "se->load.weight", if fine { entity.weight.parts() } else { entity.weight.whole() });
     if show.since(Release::GROUP_LOADS) {
         line(out, "se->avg.load_avg", entity.average.load_avg.get());
         line(out, "se->avg.util_avg", entity.average.util_avg.get());

@@ -90,7 +90,7 @@ impl View<'_> {
             exec_start: task.stats.exec_start.get(),
             vruntime: task.se.vruntime.get(),
             sum_exec_runtime: task.stats.sum_exec_runtime.get(),
-            weight: task.se.weight.get(),
+            weight: task.se.exact_weight(),
             average: task.se.pelt.average.clone(),
         }
     }

@@ -113,7 +113,7 @@ impl View<'_> {
             state: task.state.get(),
             policy: task.policy.get(),
             prio: task.prio.get(),
-            weight: task.se.weight.get(),
+            weight: task.se.weight(),
             vruntime: task.se.vruntime.get(),
             group: task.se.group.get(),
             budget: matches!(task.policy.get(), Policy::Deadline(_))

@@ -34,7 +34,7 @@ fn gb1_a_group_with_members_that_does_not_compete() {
 fn gb3_a_group_heavier_than_its_shares() {
     let (lab, group, _) = grouped();
     for weight in [0, 1025] {
-        entity(&lab, group).se.weight.set(weight);
+        entity(&lab, group).se.set_weight(weight);
         assert!(state_alarms(&lab).contains(&"deadline-groups GB3"), "{weight}");
     }
 }

@@ -141,7 +141,7 @@ fn p18_a_walker_whose_interrupt_is_lost() {
 #[test]
 fn i1_and_i2_a_weight_that_does_not_add_up() {
     let (lab, _, waits) = two_normal();
-    lab.k.task(waits).se.weight.set(15);
+    lab.k.task(waits).se.set_weight(15);
     assert_eq!(state_alarms(&lab), ["fair-class I1", "fair-class I1", "fair-class I2"]);
 }
 

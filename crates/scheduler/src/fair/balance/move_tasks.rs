@@ -39,7 +39,7 @@ pub(super) fn move_tasks<P: Platform>(
         let Some(p) = candidate else { break };
         candidate = TaskList::older(&me.k.tasks, p);
         me.charge(Cost::ScanTask);
-        let weight = me.task(p).se.weight.get();
+        let weight = me.task(p).se.weight();
         let mut verdict = can_migrate_task(from, to, p, weight / 2 > remaining, accept_hot);
         if !matches!(verdict, Verdict::Stays(_)) && owes_service(from, to.cpu, p, failed) {
             verdict = Verdict::Stays(Reason::NotMovedLag);

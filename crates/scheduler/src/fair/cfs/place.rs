@@ -34,7 +34,7 @@ pub(in crate::fair) fn sleeper_threshold<P: Platform>(rq: &RqGuard<'_, P>, se: &
     if !me.has(Feature::FairSleepers) {
         return 0;
     }
-    let idle_policy = se.weight.get() == crate::IDLE_POLICY_WEIGHT;
+    let idle_policy = se.weight() == crate::IDLE_POLICY_WEIGHT;
     let short = idle_policy && me.k.config.rules.idle_short_sleeper.get() == IdleShortSleeper::On;
     let mut threshold = if short { scale::min_granularity(me.k) } else { scale::latency(me.k) };
     if me.has(Feature::NormalizedSleeper) && !idle_policy {
@@ -53,7 +53,7 @@ pub(crate) fn largest_sleeper_threshold<P: Platform>(k: &Scheduler<P>) -> u64 {
     let mut threshold = scale::latency(k).max(scale::min_granularity(k));
     if k.config.has(Feature::NormalizedSleeper) {
         let lightest = FairEntity::default();
-        lightest.weight.set(Nice::new(19).map_or(1, Nice::weight));
+        lightest.set_weight(Nice::new(19).map_or(1, Nice::weight));
         lightest.penalty.set(start_nice::MAX_PENALTY);
         threshold = lightest.vdelta(threshold);
     }

@@ -22,13 +22,13 @@ pub(in crate::fair) fn sched_slice<P: Platform>(rq: &RqGuard<'_, P>, task: &Task
     let (mut n, mut load) = (rq.fair.nr_running, rq.fair.load);
     if !task.is_in_queue() {
         n += 1;
-        load += se.weight.get();
+        load += se.weight();
     }
     // With BASE_SLICE came that the period is that of all tasks of the CPU, at each level (ALT_PERIOD, 5.13).
     if rq.me.has(Feature::BaseSlice) {
         n = rq.queue(GroupId::ROOT).h_nr_running + u32::from(!task.is_in_queue());
     }
-    let share = share_above(rq, proportion(period(rq.me.k, n), se.weight.get(), load));
+    let share = share_above(rq, proportion(period(rq.me.k, n), se.weight(), load));
     let least = if rq.me.has(Feature::BaseSlice) { least_slice(rq, task) } else { 0 };
     se.penalised(share.max(least))
 }

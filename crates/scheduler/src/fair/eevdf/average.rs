@@ -34,7 +34,7 @@ impl Default for EevdfRq {
 impl EevdfRq {
     /// `weight × (virtual runtime − v0)` of an entity.
     pub(super) fn weighted_key(&self, se: &FairEntity) -> i128 {
-        i128::from(se.weight.get()) * i128::from(lag(se.vruntime.get(), self.v0))
+        i128::from(se.weight()) * i128::from(lag(se.vruntime.get(), self.v0))
     }
 
     /// Counts from another virtual time.
@@ -66,7 +66,7 @@ impl Sums {
         let mut sums = Sums { v0: queue.v0, weighted_keys: queue.sum_wv, weights: queue.sum_w };
         if let Some(curr) = runs {
             sums.weighted_keys += queue.weighted_key(curr);
-            sums.weights += curr.weight.get();
+            sums.weights += curr.weight();
         }
         sums
     }

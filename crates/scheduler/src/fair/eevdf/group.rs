@@ -6,14 +6,18 @@ use super::lag::{reweight_entity, update_entity_lag};
 use super::place::{Entrance, place_entity};
 use super::{join_tree, leave_tree};
 use crate::Nanos;
-use crate::fair::queue::{EntityId, FairEntity};
-use crate::fair::vruntime::{lag, scaled};
+use crate::fair::queue::{EntityId, FairEntity, Weight};
+use crate::fair::vruntime::lag;
 use crate::platform::Platform;
 use crate::registry::Reweight;
 use crate::rq::RqGuard;
 
 /// Another weight for an entity that competes; the running one has been charged (eevdf-class 3.8).
-pub(in crate::fair) fn reweight_queued<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, weight: u64) {
+pub(in crate::fair) fn reweight_queued<P: Platform>(
+    rq: &mut RqGuard<'_, P>,
+    entity: EntityId,
+    weight: Weight,
+) {
     let se = rq.me.entity(entity);
     match rq.me.k.config.rules.reweight.get() {
         Reweight::Keep => scale_about(rq, se, weight, se.vruntime.get()),
@@ -33,25 +37,25 @@ pub(in crate::fair) fn reweight_queued<P: Platform>(rq: &mut RqGuard<'_, P>, ent
 
 /// What is left of its request, counted from a point of virtual time, stays the same real time; it leaves
 /// the tree.
-fn scale_about<P: Platform>(rq: &mut RqGuard<'_, P>, se: &FairEntity, weight: u64, origin: u64) {
-    let left = scaled(lag(se.eevdf.deadline.get(), origin), se.weight.get(), weight);
+fn scale_about<P: Platform>(rq: &mut RqGuard<'_, P>, se: &FairEntity, weight: Weight, origin: u64) {
+    let left = se.exact_weight().same_service_at(weight, lag(se.eevdf.deadline.get(), origin));
     leave_with_lag(rq, se, weight);
     se.eevdf.deadline.set(origin.wrapping_add_signed(left));
 }
 
-fn leave_with_lag<P: Platform>(rq: &mut RqGuard<'_, P>, se: &FairEntity, weight: u64) {
+fn leave_with_lag<P: Platform>(rq: &mut RqGuard<'_, P>, se: &FairEntity, weight: Weight) {
     update_entity_lag(rq, se);
     leave_tree(rq, se);
     reweight_entity(se, weight, rq.me.k.config.rules.reweight.get());
-    se.weight.set(weight);
+    se.set_weight(weight);
 }
 
 /// What it is owed stays the same real time, and V where it is; so do what is left of its request and of its
 /// protection, also where more is owed than may be.
-fn rescale<P: Platform>(rq: &mut RqGuard<'_, P>, se: &FairEntity, weight: u64) {
-    let (kept, old, vruntime) = (&se.eevdf, se.weight.get(), se.vruntime.get());
+fn rescale<P: Platform>(rq: &mut RqGuard<'_, P>, se: &FairEntity, weight: Weight) {
+    let (kept, old, vruntime) = (&se.eevdf, se.exact_weight(), se.vruntime.get());
     let [left, protected] =
-        [&kept.deadline, &kept.vprot].map(|at| scaled(lag(at.get(), vruntime), old, weight));
+        [&kept.deadline, &kept.vprot].map(|at| old.same_service_at(weight, lag(at.get(), vruntime)));
     let v = avg_vruntime(rq);
     leave_with_lag(rq, se, weight);
     let now = v.wrapping_add_signed(kept.vlag.get().wrapping_neg());
@@ -62,11 +66,11 @@ fn rescale<P: Platform>(rq: &mut RqGuard<'_, P>, se: &FairEntity, weight: u64) {
 
 /// It is taken out and placed as if it came, with what is left of its request and of its protection. V
 /// contains it all the same if it is running, so that its lag is inflated in vain.
-fn place_anew<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, weight: u64) {
+fn place_anew<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, weight: Weight) {
     let se = rq.me.entity(entity);
-    let (kept, old, vruntime) = (&se.eevdf, se.weight.get(), se.vruntime.get());
-    let left = scaled(lag(kept.deadline.get(), vruntime), old, weight);
-    let protected = scaled(lag(kept.vprot.get(), vruntime), old, weight);
+    let (kept, old, vruntime) = (&se.eevdf, se.exact_weight(), se.vruntime.get());
+    let left = old.same_service_at(weight, lag(kept.deadline.get(), vruntime));
+    let protected = old.same_service_at(weight, lag(kept.vprot.get(), vruntime));
     leave_with_lag(rq, se, weight);
     let runs = rq.fair.curr == Some(entity);
     kept.on_rq.set(runs);

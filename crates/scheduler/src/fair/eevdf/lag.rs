@@ -3,8 +3,8 @@
 use super::average::avg_vruntime;
 use super::slice;
 use crate::fair::cpu_load::tick_period;
-use crate::fair::queue::FairEntity;
-use crate::fair::vruntime::{lag, scaled};
+use crate::fair::queue::{FairEntity, Weight};
+use crate::fair::vruntime::lag;
 use crate::platform::Platform;
 use crate::registry::{DelayLag, Feature, LagLimit, Reweight};
 use crate::rq::RqGuard;
@@ -47,11 +47,11 @@ pub(super) fn update_entity_lag<P: Platform>(rq: &mut RqGuard<'_, P>, se: &FairE
 
 /// The weight of an entity that is off its queue changes: what it is owed in real time stays, and from 6.13
 /// on what is left of its request too.
-pub(in crate::fair) fn reweight_entity(se: &FairEntity, weight: u64, rule: Reweight) {
-    let old = se.weight.get();
-    se.eevdf.vlag.set(scaled(se.eevdf.vlag.get(), old, weight));
+pub(in crate::fair) fn reweight_entity(se: &FairEntity, weight: Weight, rule: Reweight) {
+    let old = se.exact_weight();
+    se.eevdf.vlag.set(old.same_service_at(weight, se.eevdf.vlag.get()));
     let scales_request = matches!(rule, Reweight::Place | Reweight::Rescale);
     if se.eevdf.rel_deadline.get() && scales_request {
-        se.eevdf.deadline.set(scaled(se.eevdf.deadline.get() as i64, old, weight) as u64);
+        se.eevdf.deadline.set(old.same_service_at(weight, se.eevdf.deadline.get() as i64) as u64);
     }
 }

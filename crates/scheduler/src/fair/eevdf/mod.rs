@@ -197,7 +197,7 @@ pub(super) fn join_tree<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, 
     };
     se.eevdf.arrival.set(queue.tree.insert(candidate).arrival);
     queue.sum_wv += queue.weighted_key(se);
-    queue.sum_w += se.weight.get();
+    queue.sum_w += se.weight();
     let waiting = &rq.me.k.root_domain(rq.cpu).waiting;
     waiting.set(waiting.get() + 1);
 }
@@ -209,7 +209,7 @@ pub(super) fn leave_tree<P: Platform>(rq: &mut RqGuard<'_, P>, se: &FairEntity) 
     let queue = &mut rq.fair.eevdf;
     queue.tree.remove(se.eevdf.place());
     queue.sum_wv -= queue.weighted_key(se);
-    queue.sum_w -= se.weight.get();
+    queue.sum_w -= se.weight();
     let waiting = &rq.me.k.root_domain(rq.cpu).waiting;
     waiting.set(waiting.get() - 1);
 }

@@ -27,7 +27,7 @@ pub(super) fn place_entity<P: Platform>(rq: &mut RqGuard<'_, P>, se: &FairEntity
     let others = sums(rq).weights();
     // Where nobody competes, lag means nothing.
     if me.has(Feature::PlaceLag) && others > 0 {
-        lag = scaled(se.eevdf.vlag.get(), others + se.weight.get(), others);
+        lag = scaled(se.eevdf.vlag.get(), others + se.weight(), others);
     }
     let vruntime = avg_vruntime(rq).wrapping_add_signed(lag.wrapping_neg());
     se.vruntime.set(vruntime);

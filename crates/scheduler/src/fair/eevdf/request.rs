@@ -11,7 +11,7 @@ use crate::platform::Platform;
 use crate::registry::{Feature, TickEnd, VRef};
 use crate::rq::RqGuard;
 use crate::task::Task;
-use crate::{NICE_0_LOAD, Nanos, Reason, TaskId};
+use crate::{Nanos, Reason, TaskId};
 
 /// The running task has run for `delta`: asks for a reschedule if others should have the CPU.
 pub(in crate::fair) fn charge<P: Platform>(rq: &mut RqGuard<'_, P>, task: &Task, delta: Nanos) {
@@ -50,7 +50,7 @@ pub(in crate::fair) fn task_tick<P: Platform>(rq: &mut RqGuard<'_, P>, _curr: Ta
 /// How long the running entity has to run until its request ends, as far as it has been charged.
 pub(in crate::fair) fn rest_of_request(se: &FairEntity) -> Nanos {
     let left = lag(se.eevdf.deadline.get(), se.vruntime.get()).max(0) as u64;
-    let mut real = (u128::from(left) * u128::from(se.weight.get())).div_ceil(u128::from(NICE_0_LOAD)) as u64;
+    let mut real = se.exact_weight().real_time(left);
     // What the reciprocal of the weight rounds away.
     while se.vdelta(real) < left {
         real += 1;

@@ -55,7 +55,7 @@ fn propagate<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId, on: &GroupOnCpu) 
         joined: change,
         of_queue: from.average.load_sum.get(),
         weight_of_queue: rq.queue(group).load,
-        weight: se.weight.get(),
+        weight: se.weight(),
         to,
     });
     queue_changed(rq.me, rq.fair.group, rq.cpu, change);

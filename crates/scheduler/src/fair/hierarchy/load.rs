@@ -18,7 +18,7 @@ pub(in crate::fair) fn task_h_load<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, o
         let (of_entity, of_queue) = if pelt::tracked(me) {
             (entity.pelt.average.load_avg.get(), queue.average.load_avg.get())
         } else {
-            (entity.weight.get(), queue.contrib.get())
+            (entity.weight(), queue.contrib.get())
         };
         load = load * of_entity / (of_queue + 1);
         group = me.k.groups.parent(group);
@@ -32,7 +32,7 @@ pub(in crate::fair) fn share_above<P: Platform>(rq: &RqGuard<'_, P>, mut share: 
     while group != GroupId::ROOT {
         let entity = EntityId::of_group(group, rq.cpu);
         group = rq.me.k.groups.parent(group);
-        let weight = rq.me.entity(entity).weight.get();
+        let weight = rq.me.entity(entity).weight();
         let queued = rq.me.task(entity.task()).on_rq.get();
         let load = rq.queue(group).load + if queued { 0 } else { weight };
         share = proportion(share, weight, load);

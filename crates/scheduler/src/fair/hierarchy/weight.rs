@@ -3,7 +3,7 @@
 use super::{GroupQueue, bandwidth};
 use crate::fair::discipline;
 use crate::fair::pelt;
-use crate::fair::queue::EntityId;
+use crate::fair::queue::{EntityId, Weight};
 use crate::platform::Platform;
 use crate::registry::{FairPolicy, GroupShares};
 use crate::rq::RqGuard;
@@ -26,34 +26,43 @@ struct Part {
 }
 
 impl Part {
-    /// `shares × load / total`, between 1 and the shares. Weights are whole here, while the kernel's least
-    /// one is 2/1024.
-    fn weight(self) -> u64 {
+    /// `shares × load / total`, between 2 and the shares, in 1024ths; before 4.7, of whose rules those of 4.13
+    /// tell, in whole units.
+    fn weight(self, rule: GroupShares) -> Weight {
         let total = self.sum.saturating_sub(self.contrib) + self.load;
         let total = total.max(1);
-        let part = match self.shares.checked_mul(self.load) {
-            Some(product) => product / total,
-            None => (u128::from(self.shares) * u128::from(self.load) / u128::from(total)) as u64,
+        let shares = match rule {
+            GroupShares::WeightMax => 1024 * self.shares,
+            GroupShares::Avg => self.shares,
         };
-        part.clamp(1, self.shares)
+        let part = match shares.checked_mul(self.load) {
+            Some(product) => product / total,
+            None => (u128::from(shares) * u128::from(self.load) / u128::from(total)) as u64,
+        };
+        let part = part.clamp(Weight::LEAST_WHOLE.min(shares), shares);
+        match rule {
+            GroupShares::WeightMax => Weight::of_parts(part),
+            GroupShares::Avg => Weight::from(part),
+        }
     }
 }
 
 /// The weight of the entity whose group has this queue, in which somebody competes; `None` while the queue is
 /// throttled, which keeps the weight that it has.
-fn calc_group_shares<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId, queue: &GroupQueue) -> Option<u64> {
+fn calc_group_shares<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId, queue: &GroupQueue) -> Option<Weight> {
     let queued = rq.queue(group).load;
     debug_assert!(queued > 0, "an entity whose queue is empty keeps its weight");
     if bandwidth::is_throttled_hierarchy(rq.me.k, group, rq.cpu) {
         return None;
     }
     let of = rq.me.k.groups.get(group);
-    let load = match rq.me.k.config.rules.group_shares.get() {
+    let rule = rq.me.k.config.rules.group_shares.get();
+    let load = match rule {
         GroupShares::WeightMax => queued.max(queue.average.load_avg.get()),
         GroupShares::Avg => queued,
     };
     let (contrib, sum) = (queue.contrib.get(), of.load_avg.get());
-    Some(Part { shares: of.shares, load, contrib, sum }.weight())
+    Some(Part { shares: of.shares, load, contrib, sum }.weight(rule))
 }
 
 /// The entity gets the weight that is right now; its queue is in front.
@@ -62,12 +71,12 @@ pub(super) fn update_cfs_group<P: Platform>(rq: &mut RqGuard<'_, P>, entity: Ent
     let on = rq.me.group_on(group, rq.cpu);
     let Some(weight) = calc_group_shares(rq, group, &on.queue) else { return };
     let se = &on.entity.se;
-    let old = se.weight.get();
+    let old = se.exact_weight();
     if old == weight {
         return;
     }
     discipline::reweight_group(rq, entity, weight);
-    pelt::reweight_group(rq, se, old);
+    pelt::reweight_group(rq, se, old.whole());
 }
 
 /// Publishes what a queue, brought up to date a moment ago, brings to its group (update_tg_load_avg).
@@ -100,7 +109,7 @@ mod tests {
     use alloc::vec::Vec;
 
     fn weight(load: u64, contrib: u64, sum: u64) -> u64 {
-        Part { shares: 1024, load, contrib, sum }.weight()
+        Part { shares: 1024, load, contrib, sum }.weight(GroupShares::WeightMax).whole()
     }
 
     /// deadline-groups B3, the table: hogs of nice 0 in a group of 1024 shares.
@@ -149,8 +158,14 @@ mod tests {
     /// Never more than the shares, and never nothing.
     #[test]
     fn weights_stay_within_the_shares() {
+        let ten = Part { shares: 10, load: 1024, contrib: 1024, sum: 64 * 1024 };
+        let exact = |part: Part| part.weight(GroupShares::WeightMax).parts();
         assert_eq!(weight(1024, 0, 0), 1024);
-        assert_eq!(weight(1, 0, 1 << 40), 1);
-        assert_eq!(Part { shares: 10, load: 1024, contrib: 1024, sum: 64 * 1024 }.weight(), 1);
+        assert_eq!(exact(ten), 160, "B3: 0.16 units");
+        assert_eq!(exact(Part { load: 1, sum: 1 << 40, ..ten }), 2);
+        // 4.4 has no finer ones.
+        assert_eq!(ten.weight(GroupShares::Avg), Weight::from(2));
+        assert_eq!(Part { shares: 64, ..ten }.weight(GroupShares::Avg), Weight::from(2));
+        assert_eq!(Part { shares: 640, ..ten }.weight(GroupShares::Avg), Weight::from(10));
     }
 }

@@ -53,7 +53,7 @@ fn runs_fair<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> bool {
 /// What a task brings to the load of its CPU; in a group, by way of the group.
 pub(in crate::fair) fn task_load<P: Platform>(me: ThisCpu<'_, P>, p: TaskId) -> u64 {
     let se = &me.task(p).se;
-    let own = if tracked(me) { se.pelt.average.load_avg.get() } else { se.weight.get() };
+    let own = if tracked(me) { se.pelt.average.load_avg.get() } else { se.weight() };
     if se.group.get() == GroupId::ROOT { own } else { task_h_load(me, p, own) }
 }
 

@@ -135,7 +135,7 @@ fn count_load(queue: &QueuePelt, pelt: &TaskPelt) {
 #[cfg(test)]
 pub(crate) fn set_averages<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, load: u64, util: u64) {
     let task = me.task(p);
-    let (own, weight) = (&task.se.pelt.average, task.se.weight.get());
+    let (own, weight) = (&task.se.pelt.average, task.se.weight());
     let queue = &me.k.rq(task.cpu.get()).published.pelt.average;
     attach::detach(queue, own, weight);
     own.load_avg.set(load);
@@ -157,7 +157,7 @@ pub(in crate::fair) fn tracked<P: Platform>(me: ThisCpu<'_, P>) -> bool {
 fn update_task<P: Platform>(rq: &RqGuard<'_, P>, task: &Task, active: Activity) {
     let pelt = &task.se.pelt;
     let now = clock_of(rq, task.se.group.get());
-    if pelt.average.update(now, active, task.se.weight.get()) {
+    if pelt.average.update(now, active, task.se.weight()) {
         pelt.estimate.averages_changed();
         if pelt.queued_load.get().is_some() {
             count_load(&rq.published.pelt, pelt);
@@ -221,13 +221,13 @@ pub(in crate::fair) fn update_group<P: Platform>(rq: &RqGuard<'_, P>, entity: En
     let (load, runnable) = (u64::from(stands.on_rq.get()), on.queue.runnable.get());
     let active = Activity { load, runnable, running: rq.fair.curr == Some(entity) };
     let now = clock_of(rq, rq.fair.group);
-    stands.se.pelt.average.update(now, active, stands.se.weight.get());
+    stands.se.pelt.average.update(now, active, stands.se.weight());
     update_queue(rq, rq.fair.group);
 }
 
 /// A group's entity in the queue in front had another weight, which its share follows.
 pub(in crate::fair) fn reweight_group<P: Platform>(rq: &RqGuard<'_, P>, se: &FairEntity, old: u64) {
-    attach::reweight(averages(rq, rq.fair.group), &se.pelt.average, old, se.weight.get());
+    attach::reweight(averages(rq, rq.fair.group), &se.pelt.average, old, se.weight());
 }
 
 /// Brings a queue's averages up to date, those of real-time tasks included: what sleeps there, and what left
@@ -248,7 +248,7 @@ pub(in crate::fair) fn has_blocked_load<P: Platform>(me: ThisCpu<'_, P>, cpu: Cp
 
 fn attach_task<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) {
     let (own, group) = (&task.se.pelt.average, task.se.group.get());
-    attach::attach(averages(rq, group), own, task.se.weight.get());
+    attach::attach(averages(rq, group), own, task.se.weight());
     hierarchy::queue_changed(rq.me, group, rq.cpu, own.load_sum.get() as i64);
     task.se.pelt.attached.set(true);
 }
@@ -256,7 +256,7 @@ fn attach_task<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) {
 fn detach_task<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) {
     let (own, group) = (&task.se.pelt.average, task.se.group.get());
     hierarchy::queue_changed(rq.me, group, rq.cpu, -(own.load_sum.get() as i64));
-    attach::detach(averages(rq, group), own, task.se.weight.get());
+    attach::detach(averages(rq, group), own, task.se.weight());
 }
 
 /// A task is about to be queued here.
@@ -272,7 +272,7 @@ pub(in crate::fair) fn enqueue<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId, kind
             NewTaskUtil::Half => {
                 let queue = averages(rq, task.se.group.get());
                 let capacity = rq.published.pelt.capacity.full;
-                attach::initial_utilisation(queue, task.se.weight.get(), capacity)
+                attach::initial_utilisation(queue, task.se.weight(), capacity)
             }
             NewTaskUtil::Full => average::FULL,
         };
@@ -407,7 +407,7 @@ pub(crate) fn ran<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) {
 fn leave_asleep<P: Platform>(me: ThisCpu<'_, P>, task: &Task, cpu: CpuId) {
     let (pelt, queue) = (&task.se.pelt, me.averages_of(task.se.group.get(), cpu));
     if pelt.attached.replace(false) {
-        pelt.average.update(queue.average.last_update_time.get(), Activity::NONE, task.se.weight.get());
+        pelt.average.update(queue.average.last_update_time.get(), Activity::NONE, task.se.weight());
         queue.removed.add(&pelt.average);
     }
 }
@@ -424,7 +424,7 @@ pub(crate) fn migrate<P: Platform>(me: ThisCpu<'_, P>, task: &Task, from: CpuId)
     let idle = rq.curr.get() == me.k.idle_task(from);
     if idle && me.k.config.rules.pelt_lag.get() == PeltLag::On {
         let now = hierarchy::bandwidth::now_of(me, task.se.group.get(), from);
-        pelt.average.update(now, Activity::NONE, task.se.weight.get());
+        pelt.average.update(now, Activity::NONE, task.se.weight());
     }
     attach::forget_time(&pelt.average);
 }
@@ -456,7 +456,7 @@ pub(crate) fn switched_to<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) {
 
 /// A task that is not queued gets another weight, which its share in the queue of its CPU follows.
 pub(crate) fn reweight<P: Platform>(rq: &RqGuard<'_, P>, task: &Task, weight: u64) {
-    let (pelt, old) = (&task.se.pelt, task.se.weight.get());
+    let (pelt, old) = (&task.se.pelt, task.se.weight());
     if pelt.attached.get() {
         update_task(rq, task, Activity::NONE);
         let group = task.se.group.get();

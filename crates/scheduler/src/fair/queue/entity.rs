@@ -1,6 +1,7 @@
 //! What a fair queue orders: entities, and what is kept of each.
 
 use super::task_list::Links;
+use super::weight::Weight;
 use crate::fair::averages::Averages;
 use crate::fair::eevdf::EevdfEntity;
 use crate::fair::pelt::TaskPelt;
@@ -64,7 +65,7 @@ impl<'k, P: Platform> ThisCpu<'k, P> {
 #[repr(C)]
 pub struct FairEntity {
     /// Load weight (fair-class 1.1).
-    pub weight: Kept<u64>,
+    weight: Kept<Weight>,
     /// Virtual runtime in ns; wraps around, so compare it with [`crate::fair::lag`] only.
     pub vruntime: Kept<u64>,
     /// What EEVDF keeps of it.
@@ -102,7 +103,7 @@ impl FairEntity {
     /// State of a new task: level with min_vruntime of the queue it enters first, unless a fork places it.
     pub(crate) fn reset(&self, weight: u64) {
         self.group.set(GroupId::ROOT);
-        self.weight.set(weight);
+        self.set_weight(weight);
         self.vruntime.set(0);
         self.penalty.set(0);
         self.pen_timeout.set(Nanos::ZERO);
@@ -120,6 +121,24 @@ impl FairEntity {
         self.reset(weight);
         self.group.set(parent);
         self.pelt.reset_group();
+    }
+
+    /// Its load weight in whole units, as averages, sums and balancing count with it.
+    #[inline]
+    pub fn weight(&self) -> u64 {
+        self.weight.get().whole()
+    }
+
+    /// Its load weight to the last bit, as its own virtual time counts with it.
+    #[inline]
+    pub fn exact_weight(&self) -> Weight {
+        self.weight.get()
+    }
+
+    /// It gets another weight.
+    #[inline]
+    pub(crate) fn set_weight(&self, weight: impl Into<Weight>) {
+        self.weight.set(weight.into());
     }
 
     /// Whether the virtual time counts from a floor that is not known yet, so that it cannot be compared.

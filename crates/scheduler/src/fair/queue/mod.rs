@@ -4,10 +4,12 @@
 mod charge;
 mod entity;
 mod task_list;
+mod weight;
 
 pub(super) use charge::update_curr;
 pub use entity::{EntityId, FairEntity};
 pub(super) use task_list::TaskList;
+pub use weight::Weight;
 
 use super::balance::takes_newest_first;
 use super::cfs::{Buddies, Timeline};
@@ -144,7 +146,7 @@ pub(super) fn enter<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, kind
     discipline::enqueue_entity(rq, entity, kind);
     rq.fair.nr_running += 1;
     rq.fair.nr_idle += u32::from(task.policy.get() == Policy::Idle);
-    let load = rq.fair.load + task.se.weight.get();
+    let load = rq.fair.load + task.se.weight();
     set_load(rq, load);
 }
 
@@ -154,7 +156,7 @@ pub(super) fn leave<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {
     let task = rq.me.task(entity.task());
     rq.fair.nr_running -= 1;
     rq.fair.nr_idle -= u32::from(task.policy.get() == Policy::Idle);
-    let load = rq.fair.load - task.se.weight.get();
+    let load = rq.fair.load - task.se.weight();
     set_load(rq, load);
 }
 
@@ -250,7 +252,7 @@ pub(super) fn become_curr<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId
         return;
     }
     // A stint without competition says nothing about slices.
-    if rq.fair.load >= 2 * task.se.weight.get() {
+    if rq.fair.load >= 2 * task.se.weight() {
         stats.slice_max.set(stats.slice_max.get().max(task.ran()));
     }
     stats.prev_sum_exec_runtime.set(stats.sum_exec_runtime.get());

@@ -124,7 +124,7 @@ fn wake_affine<P: Platform>(
         here = here.saturating_sub(load_weight(me, me.curr()));
     }
     let balanced =
-        (index == 0 && here == 0) || 100 * (here + me.task(p).se.weight.get()) <= WAKE_IMBALANCE_PCT * there;
+        (index == 0 && here == 0) || 100 * (here + me.task(p).se.weight()) <= WAKE_IMBALANCE_PCT * there;
     if sync && balanced {
         return Affine::BySync;
     }

@@ -125,8 +125,8 @@ fn the_lag_of_runnable_tasks_is_bounded() {
         let tasks = lab.crowd(0, nices);
         let bound = |p: TaskId| {
             let se = &lab.k.task(p).se;
-            let load: u64 = tasks.iter().map(|t| lab.k.task(*t).se.weight.get()).sum();
-            let slice = ms(6.0) * se.weight.get() / load;
+            let load: u64 = tasks.iter().map(|t| lab.k.task(*t).se.weight()).sum();
+            let slice = ms(6.0) * se.weight() / load;
             (se.vdelta(slice + ms(1.0)) + se.vdelta(ms(1.0))) as i64
         };
         for step in 0..20_000 {
@@ -155,9 +155,9 @@ fn longest_wait(lab: &Lab, tasks: &[TaskId]) -> u64 {
     let ahead = se(*first).vdelta(latency + tick);
     let granularity = se(*first).vdelta(ms(1.0));
     let of_other = |p: &TaskId| {
-        let weight = se(*p).weight.get();
+        let weight = se(*p).weight();
         let virtual_time = ahead + sleeper_threshold(&rq, se(*p)) + granularity;
-        let slice = latency * weight / (weight + se(*first).weight.get());
+        let slice = latency * weight / (weight + se(*first).weight());
         virtual_time * weight / 1024 + slice + tick
     };
     others.iter().map(of_other).sum()

@@ -185,7 +185,7 @@ fn a_group_of_hogs_weighs_its_shares() {
     for profile in ["6.18.y", "6.1.y", "4.4"] {
         let (lab, g) = hogs(4, profile, None);
         lab.ticks(400);
-        let weight = |cpu| lab.k.task(TaskId::of_group(g, CpuId(cpu))).se.weight.get();
+        let weight = |cpu| lab.k.task(TaskId::of_group(g, CpuId(cpu))).se.weight();
         let weights = [0, 1, 2, 3].map(weight);
         assert!(weights.iter().all(|w| (253..=269).contains(w)), "{profile}: {weights:?}");
         assert!((1014..=1075).contains(&weights.iter().sum::<u64>()), "{profile}: {weights:?}");

@@ -15,7 +15,7 @@ fn entity(group: GroupId, cpu: u16) -> EntityId {
 
 impl Lab {
     fn weight(&self, group: GroupId, cpu: u16) -> u64 {
-        self.k.task(entity(group, cpu).task()).se.weight.get()
+        self.k.task(entity(group, cpu).task()).se.weight()
     }
 
     /// How long a group has had a CPU.
@@ -163,7 +163,7 @@ fn a_slice_is_one_of_the_period_of_all_tasks() {
         let group = lab.k.create_group(params);
         let member = [(), ()].map(|()| lab.spawn_in(group, 0))[0];
         let beside: Vec<TaskId> = (0..10).map(|_| lab.spawn(Policy::Normal, 0)).collect();
-        lab.k.task(entity(group, 0).task()).se.weight.set(10 * 1024);
+        lab.k.task(entity(group, 0).task()).se.set_weight(10 * 1024);
         let slice = |p: TaskId| {
             let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
             rq.fair.load = 20 * 1024;

@@ -170,10 +170,10 @@ fn a_fork_by_a_real_time_task_imposes_nothing() {
 #[test]
 fn a_window_of_nothing_ends_with_the_next_charge() {
     let (lab, parent) = a3(&["sched_latency_ns=100000"]);
-    lab.k.task(parent).se.weight.set(0);
+    lab.k.task(parent).se.set_weight(0);
     lab.fork(0, 0);
     assert_eq!(state(&lab, parent), (50.0, 50.0, 1));
-    lab.k.task(parent).se.weight.set(1024);
+    lab.k.task(parent).se.set_weight(1024);
     lab.charge(0, 0.001);
     assert_eq!(state(&lab, parent).2, 0);
 }

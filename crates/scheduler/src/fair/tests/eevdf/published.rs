@@ -66,8 +66,8 @@ fn schedule_by_timer(form: &str, tasks: &[(u64, f64)], requests: usize) -> Strin
 fn reweigh(lab: &Lab, p: TaskId, weight: u64) {
     let mut rq = lab.run(lab.cpu(0).lock(crate::CpuId(0)));
     leave_tree(&mut rq, &lab.k.task(p).se);
-    rq.fair.load = rq.fair.load + weight - lab.k.task(p).se.weight.get();
-    lab.k.task(p).se.weight.set(weight);
+    rq.fair.load = rq.fair.load + weight - lab.k.task(p).se.weight();
+    lab.k.task(p).se.set_weight(weight);
     join_tree(&mut rq, EntityId::of(p), &lab.k.task(p).se);
 }
 

@@ -3,7 +3,7 @@
 
 use super::super::groups::{hogs, limit};
 use crate::fair::eevdf::{reweight_queued, set_protect_slice};
-use crate::fair::queue::EntityId;
+use crate::fair::queue::{EntityId, Weight};
 use crate::policy::set_user_nice;
 use crate::testing::Lab;
 use crate::{CpuId, Nice, Policy, TaskId};
@@ -125,7 +125,7 @@ fn another_weight_on_the_queue() {
     let owed = lab.lag_of(tasks[0]);
     {
         let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
-        reweight_queued(&mut rq, EntityId::of(tasks[0]), 2048);
+        reweight_queued(&mut rq, EntityId::of(tasks[0]), Weight::from(2048));
     }
     assert_eq!((owed, lab.zero_lag_point(0)), (MS as i64, 11 * MS));
     assert_eq!(lab.standing_at(tasks[0]), [10_500_000, 15_500_000]);
@@ -140,7 +140,7 @@ fn another_weight_alone() {
     lab.stand(p, 10.0, 20.0);
     lab.count_from(12 * MS);
     let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
-    reweight_queued(&mut rq, EntityId::of(p), 2048);
+    reweight_queued(&mut rq, EntityId::of(p), Weight::from(2048));
     drop(rq);
     assert_eq!(lab.standing_at(p), [10 * MS, 15 * MS]);
 }

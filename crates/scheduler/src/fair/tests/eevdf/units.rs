@@ -4,7 +4,7 @@ use super::near;
 use crate::affinity::set_cpus_allowed;
 use crate::fair::Sums;
 use crate::fair::eevdf::{join_tree, lag_limit, leave_tree, reweight_queued, set_protect_slice};
-use crate::fair::queue::{EntityId, FairEntity};
+use crate::fair::queue::{EntityId, FairEntity, Weight};
 use crate::fork::{sched_fork, wake_up_new_task};
 use crate::policy::{sched_setattr_runtime, set_user_nice};
 use crate::schedule::sched_yield;
@@ -372,7 +372,7 @@ fn x11_another_weight_on_the_queue_by_kernel() {
         }
         {
             let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
-            reweight_queued(&mut rq, EntityId::of(a), 335);
+            reweight_queued(&mut rq, EntityId::of(a), Weight::from(335));
         }
         let [found_v, found_d] = lab.standing_at(a).map(|t| t as i64);
         assert_eq!((found_v, found_d), (v, d), "{profile}");
@@ -390,7 +390,7 @@ fn a_running_entity_that_is_placed_anew_gains_by_it() {
         lab.stand(tasks[0], 10.0, 20.0);
         lab.stand(tasks[1], 12.0, 30.0);
         let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
-        reweight_queued(&mut rq, EntityId::of(tasks[0]), 2048);
+        reweight_queued(&mut rq, EntityId::of(tasks[0]), Weight::from(2048));
         drop(rq);
         lab.standing_at(tasks[0])[0]
     };
