@@ -20,6 +20,7 @@ use scheduler::registry::{Config, RtThrottle, RtmutexSpin};
 use scheduler::{Nanos, Pid};
 use schema::{Kernel, Log, RunResult};
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use workload::Decided;
@@ -47,6 +48,8 @@ pub struct Experiment {
     pub duration: Option<Nanos>,
     /// Whether to check the invariants of the scheduler after every event.
     pub check: bool,
+    /// Checks those of a moment only, at every so many opportunities.
+    pub check_every: Option<NonZeroU32>,
     /// Whether to sum up what latencies are due to ([`RunResult::late_by`]). Costs memory for every event.
     pub why: bool,
     /// Whether to keep every event, for a trace.
@@ -140,6 +143,7 @@ impl Experiment {
             redraws: Vec::new(),
             duration: None,
             check: false,
+            check_every: None,
             why: false,
             record: false,
             fidelity: true,
@@ -183,6 +187,7 @@ impl Experiment {
         Experiment {
             loads,
             check: false,
+            check_every: None,
             why: false,
             record: false,
             dumps: Vec::new(),
@@ -241,6 +246,7 @@ impl Experiment {
                 (false, false) => Tracing::Off,
             },
             check: self.check,
+            check_every: self.check_every,
             settings: self.kernel.during(),
             redraws: self.redraws.clone(),
             changes: self.changes.clone(),

@@ -72,6 +72,7 @@ impl Experiment {
             redraws: text.redraws.iter().map(|one| Redraw { at: Nanos(one.at_ns), seed: one.seed }).collect(),
             duration: text.duration_ns.map(Nanos),
             check: text.check,
+            check_every: text.check_every,
             why: text.why,
             record: false,
             fidelity: !text.without_fidelity,
@@ -106,6 +107,7 @@ impl Experiment {
             tasks: self.tasks.iter().map(TaskSelector::word).collect(),
             dumps: self.dumps.iter().map(|dump| dump.text.clone()).collect(),
             check: self.check,
+            check_every: self.check_every,
             why: self.why,
             without_fidelity: !self.fidelity,
             ..ExperimentText::default()

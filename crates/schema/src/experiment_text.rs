@@ -1,6 +1,7 @@
 //! An experiment as plain data: what the command line, an experiment file or a result says of it.
 
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
 
 use crate::{DeadlineText, GroupText, KernelChange, MemberText};
 
@@ -62,6 +63,9 @@ pub struct ExperimentText {
     /// Whether the scheduler's invariants are checked after every event.
     #[serde(skip_serializing_if = "is_default")]
     pub check: bool,
+    /// Where they are checked, only those of a moment, at every so many opportunities.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check_every: Option<NonZeroU32>,
     /// Whether it is summed up what latencies are due to.
     #[serde(skip_serializing_if = "is_default")]
     pub why: bool,
@@ -91,6 +95,7 @@ impl Default for ExperimentText {
             tasks: Vec::new(),
             dumps: Vec::new(),
             check: false,
+            check_every: None,
             why: false,
             without_fidelity: false,
         }

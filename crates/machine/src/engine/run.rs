@@ -25,6 +25,7 @@ use scheduler::stop::create_stopper;
 use scheduler::{CpuId, Nanos, Pid, Scheduler, Standing, TaskId, ThisCpu};
 use std::cell::{Cell, RefCell};
 use std::future::Future;
+use std::num::NonZeroU32;
 use std::pin::Pin;
 use std::task::{Context, Waker};
 
@@ -58,6 +59,8 @@ pub struct RunOptions {
     pub trace: Tracing,
     /// Whether to check the invariants of both specs after every event.
     pub check: bool,
+    /// Checks those of a moment only, at every so many opportunities: the state, not the course of events.
+    pub check_every: Option<NonZeroU32>,
     /// Changes of the settings.
     pub settings: Vec<TimedSetting>,
     /// Other seeds in the middle of the run.
@@ -77,6 +80,7 @@ impl Default for RunOptions {
             seed: 1,
             trace: Tracing::Off,
             check: false,
+            check_every: None,
             settings: Vec::new(),
             redraws: Vec::new(),
             changes: Vec::new(),
@@ -173,7 +177,7 @@ impl Machine {
         }
         sim.user.channels.create_mutexes(&sim.k);
         if options.check {
-            sim.hw().set_watch(Watch::new(&sim.k, &sim.hw().spec));
+            sim.hw().set_watch(Watch::new(&sim.k, &sim.hw().spec, options.check_every));
         }
         sim.populate(spawns, first_kthread)?;
         if let Some(plan) = threads {

@@ -17,6 +17,7 @@ use schema::{
     DeadlineText, ExperimentText, FileText, GroupText, KernelChange, MachineText, MemberText, WakeupCosts,
 };
 use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use workload::replay::{KnownAffinity, Override, TaskSelector};
 use workload::units;
@@ -97,6 +98,9 @@ pub struct Common {
     /// Check the scheduler's invariants after every event; slow.
     #[arg(long)]
     check: bool,
+    /// Check only the invariants of a moment, at every Nth opportunity: 1000 takes little longer than a run.
+    #[arg(long, value_name = "N", conflicts_with = "check")]
+    check_every: Option<NonZeroU32>,
     /// How to read rt-app files.
     #[arg(long, value_name = "DIALECT", value_enum, default_value_t = RtAppDialect::Workgen)]
     dialect: RtAppDialect,
@@ -314,7 +318,8 @@ impl Common {
             stretch: self.stretch.stretch()?,
             tasks: self.task.iter().map(TaskSelector::word).collect(),
             dumps: dumps.to_vec(),
-            check: self.check,
+            check: self.check || self.check_every.is_some(),
+            check_every: self.check_every,
             why: false,
             without_fidelity: false,
         })

@@ -100,6 +100,26 @@ impl Checker {
         self.best_run.excuse();
     }
 
+    /// Looks at the state of this moment only, for who does not tell of events (but of interrupts and of
+    /// settings). Returns the first violation.
+    pub fn look_at_state<P: Platform>(
+        &mut self,
+        k: &Scheduler<P>,
+        idle_or_user: &CpuMask,
+    ) -> Option<Violation> {
+        let at_rest = self.at_rest(k, idle_or_user);
+        look(&Moment::new(k, &at_rest, &self.past), &mut self.found);
+        self.flying.look(k);
+        self.found.first()
+    }
+
+    /// Those of them for which no interrupt is on its way.
+    fn at_rest<P: Platform>(&self, k: &Scheduler<P>, idle_or_user: &CpuMask) -> CpuMask {
+        let mut at_rest = *idle_or_user;
+        k.online.iter().filter(|cpu| self.flying.is_coming(*cpu)).for_each(|cpu| at_rest.remove(cpu));
+        at_rest
+    }
+
     /// Looks at everything that can be looked at now. `idle_or_user` holds the CPUs on which no kernel path
     /// is under way and no interrupt is pending; interrupts on their way the checker knows itself.
     /// `stoppable` holds those of them that idle or execute a user's code in user space, where a limit stops
@@ -110,10 +130,9 @@ impl Checker {
         idle_or_user: &CpuMask,
         stoppable: &CpuMask,
     ) -> Option<Violation> {
+        let at_rest = self.at_rest(k, idle_or_user);
         let Checker { past, memory, flying, placing, limits, debts, eevdf, best_run, found, .. } = self;
         memory.now += 1;
-        let mut at_rest = *idle_or_user;
-        k.online.iter().filter(|cpu| flying.is_coming(*cpu)).for_each(|cpu| at_rest.remove(cpu));
         let moment = Moment::new(k, &at_rest, past);
         memory.tasks.notice_changes(&moment);
         look(&moment, found);

@@ -193,6 +193,7 @@ fn experiment() -> ExperimentText {
         tasks: vec!["cc*".to_owned()],
         dumps: vec!["sched_debug@2s".to_owned()],
         check: true,
+        check_every: std::num::NonZeroU32::new(1000),
         why: true,
         without_fidelity: true,
     }

@@ -53,7 +53,7 @@ impl Hw {
         if let Some(paths) = &self.paths {
             paths.event(me, &self.cpus, self.local_now(), event);
         }
-        if let Some(watch) = self.watch() {
+        if let Some(watch) = self.watch().filter(|watch| watch.is_complete()) {
             if matches!(event, Event::Switch { .. }) {
                 self.switches_outside_interrupts(me);
             }

@@ -16,16 +16,26 @@ use std::cell::RefCell;
 #[cold]
 pub(crate) fn check(watch: &Watch, view: View<'_>, finished: &RefCell<Vec<TaskOutcome>>) {
     let hw = view.hw();
+    let stuck = watch.time_passes(hw.now.get());
+    if stuck.is_none() && !watch.is_due() {
+        return;
+    }
     let idle_or_user = view.idle_or_user();
+    let look = || {
+        let mut checker = watch.checker.borrow_mut();
+        match watch.is_complete() {
+            true => checker.look(view.k, &idle_or_user, &view.stoppable(&idle_or_user)),
+            false => checker.look_at_state(view.k, &idle_or_user),
+        }
+    };
     let accounts = || {
         let all = watch.nothing_costs.then(|| time_adds_up(view, &finished.borrow(), &idle_or_user));
         all.flatten()
     };
-    let broken = watch
-        .time_passes(hw.now.get())
-        .or_else(|| watch.checker.borrow_mut().look(view.k, &idle_or_user, &view.stoppable(&idle_or_user)))
+    let broken = stuck
+        .or_else(look)
         .or_else(accounts)
-        .or_else(|| acts_on_requests(watch, view))
+        .or_else(|| watch.is_complete().then(|| acts_on_requests(watch, view)).flatten())
         .or_else(|| timers_come(view))
         .or_else(|| somebody_serves(view));
     if let Some(Violation { invariant, what }) = broken {
@@ -162,6 +172,7 @@ mod tests {
     use scheduler::{
         CpuId, Event, Nanos, Policy, RtPriority, SwitchState, TaskId, TaskState, ThisCpu, Topology,
     };
+    use std::num::NonZeroU32;
 
     #[derive(Debug)]
     struct Periodic;
@@ -184,6 +195,14 @@ mod tests {
     }
 
     fn checked_under(kernel: &str, spec: MachineSpec) -> Machine {
+        checked_with(kernel, spec, None)
+    }
+
+    fn checked_every(every: Option<NonZeroU32>) -> Machine {
+        checked_with("6.1", MachineSpec::ideal(Topology::flat(2)), every)
+    }
+
+    fn checked_with(kernel: &str, spec: MachineSpec, check_every: Option<NonZeroU32>) -> Machine {
         let mut setup = Setup::new(2);
         for n in 0..3 {
             let mut task = TaskSpec::new(format!("t{n}"), Periodic);
@@ -191,7 +210,8 @@ mod tests {
             setup.spawn(Nanos::ZERO, task);
         }
         let config = Config::of_profile(kernel).expect("it exists");
-        let options = RunOptions { duration: Nanos::from_millis(10), check: true, ..RunOptions::default() };
+        let duration = Nanos::from_millis(10);
+        let options = RunOptions { duration, check: true, check_every, ..RunOptions::default() };
         Machine::new(spec, config, setup, options).expect("a sound setup")
     }
 
@@ -207,6 +227,18 @@ mod tests {
         let Err(RunError::Invariant { invariant, at, what }) = machine.run() else { panic!("it passes") };
         assert_eq!((invariant, at), ("rt-class P4", Nanos::ZERO));
         assert!(what.contains("TaskId(3)"), "{what}");
+    }
+
+    /// Of some 500 opportunities in 10 ms.
+    #[test]
+    fn a_broken_state_is_found_by_samples() {
+        let found = |every: u32| {
+            let machine = checked_every(NonZeroU32::new(every));
+            machine.sim.k.task(TaskId(3)).nr_cpus_allowed.overwrite(7);
+            broken(machine)
+        };
+        assert_eq!([10, 100, 1_000_000].map(found), [Some("rt-class P4"), Some("rt-class P4"), None]);
+        assert!(checked_every(NonZeroU32::new(10)).run().is_ok());
     }
 
     #[test]
@@ -243,7 +275,7 @@ mod tests {
     fn mi3_a_request_that_nobody_acts_on() {
         let machine = checked();
         let view = View { k: &machine.sim.k, user: &machine.sim.user };
-        let watch = Watch::new(view.k, &view.hw().spec);
+        let watch = Watch::new(view.k, &view.hw().spec, None);
         let looks_at = |us| {
             view.hw().now.set(Nanos::from_micros(us));
             super::acts_on_requests(&watch, view).map(|violation| violation.invariant)

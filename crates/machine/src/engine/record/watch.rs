@@ -6,11 +6,15 @@ use scheduler::check::{Checker, Violation};
 use scheduler::platform::Platform;
 use scheduler::{Nanos, Scheduler};
 use std::cell::{Cell, RefCell};
+use std::num::NonZeroU32;
 
 /// What watches a run.
 #[derive(Debug)]
 pub(crate) struct Watch {
     pub checker: RefCell<Checker>,
+    /// Only the state is looked at, at every so many opportunities; `None`: state and course, at each.
+    every: Option<NonZeroU32>,
+    opportunities: Cell<u32>,
     /// Nothing costs time on this machine, so time is either idle or some task's.
     pub nothing_costs: bool,
     /// Since when the running task of each CPU has been asked to make room, where a request acts at once.
@@ -25,14 +29,29 @@ const ENDLESS_LOOKS: u32 = 1_000_000;
 
 impl Watch {
     /// For a scheduler that has not run yet, on this machine.
-    pub fn new<P: Platform>(k: &Scheduler<P>, spec: &MachineSpec) -> Watch {
+    pub fn new<P: Platform>(k: &Scheduler<P>, spec: &MachineSpec, every: Option<NonZeroU32>) -> Watch {
         Watch {
             checker: RefCell::new(Checker::new(k)),
+            every,
+            opportunities: Cell::new(0),
             nothing_costs: nothing_costs(spec),
             asked_since: k.rqs().iter().map(|_| Cell::default()).collect(),
             at: Cell::new(Nanos::ZERO),
             looks_at_once: Cell::new(0),
         }
+    }
+
+    /// Whether the course of events is followed, too.
+    pub fn is_complete(&self) -> bool {
+        self.every.is_none()
+    }
+
+    /// Here is an opportunity: whether to look at the state.
+    pub fn is_due(&self) -> bool {
+        let Some(every) = self.every else { return true };
+        let count = self.opportunities.get() + 1;
+        self.opportunities.set(count % every.get());
+        count == every.get()
     }
 
     /// Somebody looks at `now`: does time pass at all?

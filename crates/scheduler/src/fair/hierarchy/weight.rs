@@ -26,8 +26,8 @@ struct Part {
 }
 
 impl Part {
-    /// `shares × load / total`, between 2 and the shares, in 1024ths; before 4.7, of whose rules those of 4.13
-    /// tell, in whole units.
+    /// `shares × load / total`, between 2 and the shares, in 1024ths; before 4.7, which no profile with the
+    /// later rule is, in whole units.
     fn weight(self, rule: GroupShares) -> Weight {
         let total = self.sum.saturating_sub(self.contrib) + self.load;
         let total = total.max(1);
