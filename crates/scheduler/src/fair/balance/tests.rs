@@ -240,8 +240,8 @@ fn a_search_ends_where_somebody_has_come() {
     assert_eq!([false, true].map(searched), [1, 0], "of the level above");
 }
 
-/// 2.6.33 on, and fair-placement 4.9: an idle spell counts only if a wakeup ends it; one of more than twice
-/// sched_migration_cost counts as that much.
+/// 2.6.33 on, and fair-placement 4.9, I19: an idle spell counts only if a wakeup ends it; one of more than
+/// twice sched_migration_cost, which nothing dearer has replaced, counts as that much.
 #[test]
 fn which_idle_spells_count() {
     let average = |rule: &str, length: u64, forked: bool| {

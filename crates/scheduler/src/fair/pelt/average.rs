@@ -36,7 +36,7 @@ pub struct Average {
 
 /// What was going on since the last update.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Activity {
+pub(in crate::fair) struct Activity {
     /// What counts as load: 1 for a task that is runnable, the weight of a queue.
     pub load: u64,
     /// Number of runnable tasks.
@@ -70,7 +70,7 @@ impl Average {
     /// Counts what was going on up to `now`; whether the averages were computed anew, which happens at most
     /// once a period. `factor` is what a load sum stands for: a task's weight, 1 for a queue.
     #[inline]
-    pub(super) fn update(&self, now: Nanos, active: Activity, factor: u64) -> bool {
+    pub(in crate::fair) fn update(&self, now: Nanos, active: Activity, factor: u64) -> bool {
         let last = self.last_update_time.get();
         let Some(passed) = now.0.checked_sub(last.0) else {
             self.last_update_time.set(now);

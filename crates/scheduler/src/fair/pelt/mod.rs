@@ -49,7 +49,7 @@ use crate::rq::RqGuard;
 use crate::shared::Kept;
 use crate::task::Task;
 use crate::{CpuId, GroupId, GroupOnCpu, TaskId, TaskState, ThisCpu};
-use average::Activity;
+pub(super) use average::Activity;
 use core::hint::cold_path;
 
 /// What is kept of a task. (In this order in memory: a group's entity uses the first field alone.)

@@ -77,6 +77,45 @@ fn what_has_left_a_group_leaves_the_levels_above() {
     assert_eq!(averages(), [0; 3]);
 }
 
+/// I4: the load of a queue that nobody has left is that of its tasks, all taken at one moment, within one each
+/// and 1 %.
+#[test]
+fn a_queue_has_the_load_of_its_tasks() {
+    let lab = Lab::new(1, "6.1.y", &["hz=250"]);
+    let tasks = [0, 5, -5].map(|nice| {
+        let p = lab.spawn(Policy::Normal, 0);
+        lab.nice(p, nice);
+        p
+    });
+    for n in 0..200_u64 {
+        lab.advance(Nanos::from_millis(4));
+        lab.tick(0);
+        // Each sleeps at times, for a while.
+        if n % 7 == 3 {
+            let sleeper = lab.running(0);
+            lab.block(0);
+            lab.advance(Nanos::from_millis(n % 5));
+            lab.wake(0, sleeper);
+        }
+    }
+    (0..3).for_each(|_| _ = lab.block(0));
+    for after_ms in [1, 20, 60] {
+        lab.advance(Nanos::from_millis(after_ms));
+        let mut rq = lab.run(lab.cpu(0).lock(CpuId(0)));
+        rq.update_clock();
+        pelt::update_blocked_averages(&mut rq);
+        let now = lab.queue_average(0).last_update_time.get();
+        let asleep = |p: &TaskId| {
+            let average = lab.average(*p).clone();
+            average.update(now, pelt::Activity::NONE, lab.k.task(*p).se.weight());
+            average.load_avg.get()
+        };
+        let (queue, sum) = (lab.queue_average(0).load_avg.get(), tasks.iter().map(asleep).sum::<u64>());
+        assert!(sum > 300 || after_ms == 60, "there is something to compare: {sum}");
+        assert!(queue.abs_diff(sum) <= 3 + sum / 100, "{queue} and {sum}, {after_ms} ms later");
+    }
+}
+
 /// Under `load_tracking=weights` nothing is counted.
 #[test]
 fn without_tracking_nothing_is_counted() {
