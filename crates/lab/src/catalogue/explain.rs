@@ -72,12 +72,12 @@ fn kernel(name: &str) -> Details {
     let chain: Vec<&Profile> =
         std::iter::successors(profile.base.and_then(Profile::find), |p| p.base.and_then(Profile::find))
             .collect();
-    let sets = profile.settings.iter().map(|s| Entry::new(*s, meaning_of_setting(s))).collect();
+    let sets = profile.settings.iter().map(|s| Entry::new(*s, meaning_of_setting(s) + &source_of_setting(s)));
     let default = (name == DEFAULT_PROFILE).then(|| Entry::new("", WHY_DEFAULT));
     Details::from(profile.source)
         .with("runs where no kernel is named", default.into_iter().collect())
         .with("builds on", chain.iter().map(|p| Entry::new(p.name, p.meaning)).collect())
-        .with("sets", sets)
+        .with("sets", sets.collect())
         .with("approximate in (`schedlab explain NAME` says more)", approximate(name))
 }
 
@@ -256,6 +256,17 @@ fn meaning_of_setting(setting: &str) -> String {
         Some(off) => format!("Not: {}", find(off).unwrap_or_default()),
         None => find(setting).unwrap_or_default().to_owned(),
     }
+}
+
+/// ` Source: eevdf-class 3.4.`: where the specification tells of it.
+fn source_of_setting(setting: &str) -> String {
+    let (name, _) = setting.split_once('=').unwrap_or((setting, ""));
+    let feature = name.strip_prefix("NO_").unwrap_or(name);
+    let rule = RULES.iter().find(|r| r.name == name).map(|r| r.source);
+    let tunable = || TUNABLES.iter().find(|t| t.name == name).map(|t| t.source);
+    let feature = || Feature::ALL.iter().find(|f| f.name() == feature).map(|f| f.source());
+    let source = rule.or_else(tunable).or_else(feature);
+    source.map_or(String::new(), |source| format!(" Source: {source}."))
 }
 
 /// `In 6.1, 4.0.`: the profiles with this property that take this setting.
