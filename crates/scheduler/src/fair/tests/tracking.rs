@@ -77,8 +77,8 @@ fn what_has_left_a_group_leaves_the_levels_above() {
     assert_eq!(averages(), [0; 3]);
 }
 
-/// I4: the load of a queue that nobody has left is that of its tasks, all taken at one moment, within one each
-/// and 1 %.
+/// Fair-placement I4: the load of a queue that nobody has left is that of its tasks, all taken at one moment,
+/// within one each and 1 %.
 #[test]
 fn a_queue_has_the_load_of_its_tasks() {
     let lab = Lab::new(1, "6.1.y", &["hz=250"]);

@@ -105,8 +105,8 @@ fn what_a_search_took_is_kept() {
     assert!(after(0, "newidle_gate=migration_cost").0 > 0);
 }
 
-/// 4.9 step 5, I19: the dearest search of a CPU bounds its mean idle time; less than sched_migration_cost counts
-/// as that.
+/// 4.9 step 5 and fair-placement I19: the dearest search of a CPU bounds its mean idle time; less than
+/// sched_migration_cost counts as that.
 #[test]
 fn the_dearest_search_of_a_cpu() {
     let after = |longest: Option<u64>, each_touch| {

@@ -313,8 +313,8 @@ fn where_loads_decide_up_to_5_4() {
     assert_eq!(found("asym_packing=by_priority", 0, &[overloaded]), (Some(1), 1));
 }
 
-/// 4.5, 8.5, I16: who idles, and where somebody waits; a pass over all CPUs that finds no queue with two tasks
-/// says that nobody does.
+/// 4.5, 8.5 and fair-placement I16: who idles, and where somebody waits; a pass over all CPUs that finds no
+/// queue with two tasks says that nobody does.
 #[test]
 fn what_a_cpu_shows() {
     let waits = |tasks: usize| {
