@@ -11,6 +11,7 @@ use crate::kernel::{KernelConfig, NamedKernel};
 use crate::length::Limit;
 use crate::loads::{LoadSpec, RecordedLoad};
 use crate::machines::NamedMachine;
+use crate::recorded_cpus;
 use crate::reference;
 use crate::results::{self, Parts};
 use machine::{
@@ -26,7 +27,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use workload::Decided;
 use workload::groups::Group;
 use workload::load::BuiltLoad;
-use workload::replay::{TaskSelector, Throttling};
+use workload::replay::{ReplayGroups, TaskSelector, Throttling};
 
 /// Everything that decides about a run. The same experiment gives the same result, on any machine and in any
 /// build.
@@ -228,7 +229,9 @@ impl Experiment {
         };
         let built: Vec<BuiltLoad> = self.loads.iter().enumerate().map(build).collect::<Result<_, _>>()?;
         let deadlines = self.groups.give_deadlines(&mut setup);
-        let left_out = groups::fit(&mut setup, self.kernel.named(), config.rules.rt_throttle.get())?;
+        let kernel_of_run = self.kernel.named();
+        let left_out = groups::fit(&mut setup, kernel_of_run, config.rules.rt_throttle.get())?;
+        let undivided = recorded_cpus::fit(&mut setup, kernel_of_run, &self.groups, &self.recorded_groups());
         if let Some(recorded) = self.loads.iter().find_map(LoadSpec::recorded_paths) {
             // On another machine latencies still count from where they did.
             let none = || WakePaths::new(recorded.counted_from);
@@ -280,6 +283,7 @@ impl Experiment {
             outcome: &outcome,
             log: &records,
             left_out,
+            undivided,
             wall_ns: wall.map(|wall| wall.0),
             dumps: dumps::dumps(&self.dumps, &outcome, self.kernel.profile(), &recorded)?,
         };
@@ -359,9 +363,15 @@ impl Experiment {
     /// What is said of groups, by the user and in the recordings. Of what the user says, the kernel has all.
     fn described_groups(&self, config: &Config) -> Result<Vec<Group>, Error> {
         self.groups.check(self.kernel.named(), config.rules.rt_throttle.get())?;
+        let recorded = self.recorded_groups();
+        let recorded: Vec<&Group> = recorded.iter().flat_map(|groups| &groups.described).collect();
+        self.groups.with_recorded(&recorded)
+    }
+
+    /// What the recordings say of groups.
+    fn recorded_groups(&self) -> Vec<&ReplayGroups> {
         let recorded = self.loads.iter().filter_map(LoadSpec::recorded);
-        let recorded = recorded.flat_map(|load| &load.replay.recording().groups.described);
-        self.groups.with_recorded(&recorded.collect::<Vec<_>>())
+        recorded.map(|load| &load.replay.recording().groups).collect()
     }
 
     /// What decides about what happens in it, whatever its parts are called; `None` for a kernel that cannot

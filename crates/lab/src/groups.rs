@@ -26,10 +26,10 @@ const FIRST_LIMITS: Release = Release::new(3, 2, 0);
 pub(crate) const FIRST_BURSTS: Release = Release::new(5, 14, 0);
 const FIRST_IDLE: Release = Release::new(5, 15, 0);
 const FIRST_CLAMPS: Release = Release::new(5, 3, 0);
-const FIRST_PARTITIONS: Release = Release::new(5, 0, 0);
-const FIRST_ISOLATED: Release = Release::new(6, 1, 0);
+pub(crate) const FIRST_PARTITIONS: Release = Release::new(5, 0, 0);
+pub(crate) const FIRST_ISOLATED: Release = Release::new(6, 1, 0);
 /// CONFIG_NO_HZ_FULL (deadline-groups B10 [R]).
-const FIRST_NOHZ_FULL: Release = Release::new(3, 10, 0);
+pub(crate) const FIRST_NOHZ_FULL: Release = Release::new(3, 10, 0);
 
 /// Which task groups there are, and who is in them; who is a deadline task.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -210,6 +210,22 @@ impl Groups {
         *self == Groups::default()
     }
 
+    /// Whether the user says which CPUs are in no sched domain.
+    pub(crate) fn isolates(&self) -> bool {
+        self.isolcpus.is_some()
+    }
+
+    /// Whether the user says which CPUs may stop their tick.
+    pub(crate) fn has_nohz_full(&self) -> bool {
+        self.nohz_full.is_some()
+    }
+
+    /// Whether the user says something of the CPUs of this group.
+    pub(crate) fn divides(&self, group: &str) -> bool {
+        let of_cpus = |word: &String| word.starts_with("cpuset.");
+        self.described.iter().any(|own| own.path() == group && own.words().iter().any(of_cpus))
+    }
+
     /// Refuses what the kernel has not got.
     ///
     /// # Errors
@@ -347,6 +363,10 @@ pub(crate) fn fit(
         if release < FIRST_BURSTS && group.quota.is_some_and(|quota| quota != unburdened(quota)) {
             lacks("cpu.max.burst", FIRST_BURSTS);
             group.quota = group.quota.map(unburdened);
+        }
+        if release < FIRST_CLAMPS && group.clamps != Clamps::NONE {
+            lacks("cpu.uclamp.min and .max", FIRST_CLAMPS);
+            group.clamps = Clamps::NONE;
         }
         if release < FIRST_IDLE && group.idle {
             lacks("cpu.idle", FIRST_IDLE);

@@ -174,7 +174,7 @@ fn groups(host: &Host) -> Vec<InspectGroup> {
         *processes.entry(path).or_insert(0) += 1;
     }
     let of = |(path, processes): (String, u64)| {
-        let CgroupCpu { quota, weight, shares, burst_us, idle, rt } =
+        let CgroupCpu { quota, weight, shares, burst_us, idle, rt, clamps: _ } =
             host.cgroups.get(&path).copied().unwrap_or_default();
         let ns = |us: u64| us * 1_000;
         InspectGroup {

@@ -66,6 +66,7 @@ mod machines;
 mod page;
 mod parallel;
 mod reading;
+mod recorded_cpus;
 mod reference;
 mod reproduce;
 mod results;

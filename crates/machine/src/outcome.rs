@@ -28,6 +28,10 @@ pub struct Outcome {
     pub groups: Vec<GroupOutcome>,
     /// The parts of the machine, if it is divided (deadline-groups B10).
     pub partitions: Vec<PartitionOutcome>,
+    /// CPUs that were in no sched domain from the start (isolcpus=).
+    pub isolcpus: CpuMask,
+    /// CPUs that stopped their tick beside a single task (nohz_full=).
+    pub nohz_full: CpuMask,
     /// How fast each CPU ran that has several frequencies, and what that took; empty if none has.
     pub frequencies: Vec<CpuFrequency>,
     /// Machine-wide counters.

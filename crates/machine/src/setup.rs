@@ -1,7 +1,7 @@
 //! What a run starts with: the tasks, and the objects that they share.
 
 use crate::behaviour::TaskSpec;
-use crate::group::GroupSpec;
+use crate::group::{GroupSpec, PartitionKind};
 use crate::objects::{Backoff, BarrierId, ChannelId, ChannelSpec, DeviceId, DeviceSpec, FutexId, SpinlockId};
 use crate::paths::WakePaths;
 use crate::softirq::SoftirqSpec;
@@ -254,6 +254,11 @@ impl Setup {
     /// Changes the groups so far.
     pub fn change_groups(&mut self, change: impl FnMut(&mut GroupSpec)) {
         self.groups.iter_mut().for_each(change);
+    }
+
+    /// Whether partitions divide the machine.
+    pub fn is_divided(&self) -> bool {
+        self.groups.iter().any(|group| group.partition != PartitionKind::Member)
     }
 
     /// The group of this path, if it is there.

@@ -42,4 +42,6 @@ pub struct TaskStart {
     pub timer_slack: Nanos,
     /// As in [`crate::TaskSpec`].
     pub recorded_work: bool,
+    /// As in [`crate::TaskSpec`].
+    pub kernel_thread: bool,
 }

@@ -10,9 +10,10 @@
 //! schedlab: stopped pid=812
 //! schedlab: group tgid=812 autogroup=7 cgroup=/user.slice
 //! schedlab: cgroup quota_us=20000 period_us=100000 weight=- shares=512 path=/user.slice
+//! schedlab: cpuset cpus=2-3 partition=root path=/user.slice
 //! ```
 //!
-//! (Before the path of a cgroup also `burst_us=20000` and `idle=1`, where that is so.)
+//! (Before the path of a cgroup also `burst_us=20000`, `idle=1` and `uclamp=205-820`, where that is so.)
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,6 +25,7 @@ const COMMAND: &str = "schedlab: command pid=";
 const STOPPED: &str = "schedlab: stopped pid=";
 const GROUP: &str = "schedlab: group tgid=";
 const CGROUP: &str = "schedlab: cgroup ";
+const CPUSET: &str = "schedlab: cpuset cpus=";
 
 /// What a recorder wrote down about a recording; empty where none of ours did.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -40,6 +42,8 @@ pub struct Host {
     pub groups: BTreeMap<Pid, TaskGroup>,
     /// By their paths, the cgroups that have something else than a kernel gives them by itself.
     pub cgroups: BTreeMap<String, CgroupCpu>,
+    /// By their paths, the cgroups that say which CPUs are theirs.
+    pub cpusets: BTreeMap<String, Cpuset>,
 }
 
 impl Host {
@@ -77,6 +81,26 @@ pub struct CgroupCpu {
     pub idle: bool,
     /// What its real-time tasks may use, if it is not the usual nothing.
     pub rt: Option<CpuRtRuntime>,
+    /// `cpu.uclamp.min` and `cpu.uclamp.max`, if they are not the usual 0 and max.
+    pub clamps: Option<UtilClamps>,
+}
+
+/// Between which utilisations tasks count, in 1024ths of the best CPU.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UtilClamps {
+    /// No less than this.
+    pub min: u16,
+    /// No more than this.
+    pub max: u16,
+}
+
+/// The files `cpuset.cpus` and `cpuset.cpus.partition` of a cgroup.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Cpuset {
+    /// A list of CPUs as the kernel writes it; empty: those of the group above it.
+    pub cpus: String,
+    /// `member`, `root` or `isolated`.
+    pub partition: String,
 }
 
 /// `cpu.rt_runtime_us` and `cpu.rt_period_us` of version 1.
@@ -145,6 +169,13 @@ pub enum HostNote {
         /// What it gets.
         cpu: CgroupCpu,
     },
+    /// On which CPUs the tasks of a cgroup may run.
+    Cpuset {
+        /// Its path, as in [`TaskGroup`].
+        path: String,
+        /// What its files say.
+        cpuset: Cpuset,
+    },
 }
 
 impl Host {
@@ -170,6 +201,9 @@ impl Host {
             HostNote::Cgroup { path, cpu } => {
                 self.cgroups.insert(path, cpu);
             }
+            HostNote::Cpuset { path, cpuset } => {
+                self.cpusets.insert(path, cpuset);
+            }
         }
     }
 }
@@ -187,7 +221,10 @@ impl fmt::Display for HostNote {
                 let autogroup = group.autogroup.map_or("-".to_owned(), |number| number.to_string());
                 write!(f, "{GROUP}{tgid} autogroup={autogroup} cgroup={}", line(&group.cgroup))
             }
-            HostNote::Cgroup { path, cpu: CgroupCpu { quota, weight, shares, burst_us, idle, rt } } => {
+            HostNote::Cgroup {
+                path,
+                cpu: CgroupCpu { quota, weight, shares, burst_us, idle, rt, clamps },
+            } => {
                 let number = |value: Option<u64>| value.map_or("-".to_owned(), |value| value.to_string());
                 let (quota_us, period_us) =
                     (number(quota.map(|q| q.quota_us)), number(quota.map(|q| q.period_us)));
@@ -203,7 +240,13 @@ impl fmt::Display for HostNote {
                 if let Some(CpuRtRuntime { runtime_us, period_us }) = rt {
                     write!(f, "rt_runtime_us={runtime_us} rt_period_us={period_us} ")?;
                 }
+                if let Some(UtilClamps { min, max }) = clamps {
+                    write!(f, "uclamp={min}-{max} ")?;
+                }
                 write!(f, "path={}", line(path))
+            }
+            HostNote::Cpuset { path, cpuset: Cpuset { cpus, partition } } => {
+                write!(f, "{CPUSET}{cpus} partition={partition} path={}", line(path))
             }
         }
     }
@@ -225,6 +268,12 @@ impl HostNote {
         if let Some(pid) = text.strip_prefix(STOPPED) {
             return process(pid).map(HostNote::Stopped);
         }
+        if let Some(cpuset) = text.strip_prefix(CPUSET) {
+            let (values, path) = cpuset.split_once(" path=")?;
+            let (cpus, partition) = values.split_once(" partition=")?;
+            let cpuset = Cpuset { cpus: cpus.to_owned(), partition: partition.to_owned() };
+            return Some(HostNote::Cpuset { path: path.to_owned(), cpuset });
+        }
         if let Some(cgroup) = text.strip_prefix(CGROUP) {
             let (values, path) = cgroup.split_once(" path=")?;
             let mut words = values.split(' ');
@@ -234,7 +283,7 @@ impl HostNote {
             };
             let (quota_us, period_us) = (number("quota_us=")?, number("period_us=")?);
             let (weight, shares) = (number("weight=")?, number("shares=")?);
-            let (mut burst_us, mut idle) = (None, false);
+            let (mut burst_us, mut idle, mut clamps) = (None, false, None);
             let (mut rt_runtime_us, mut rt_period_us) = (None, None);
             for word in words {
                 match word.split_once('=')? {
@@ -242,6 +291,10 @@ impl HostNote {
                     ("idle", value) => idle = value == "1",
                     ("rt_runtime_us", value) => rt_runtime_us = Some(value.parse().ok()?),
                     ("rt_period_us", value) => rt_period_us = Some(value.parse().ok()?),
+                    ("uclamp", value) => {
+                        let (min, max) = value.split_once('-')?;
+                        clamps = Some(UtilClamps { min: min.parse().ok()?, max: max.parse().ok()? });
+                    }
                     // Of a newer recorder.
                     _ => {}
                 }
@@ -252,7 +305,7 @@ impl HostNote {
             let rt = rt.map(|(runtime_us, period_us)| CpuRtRuntime { runtime_us, period_us });
             return Some(HostNote::Cgroup {
                 path: path.to_owned(),
-                cpu: CgroupCpu { quota, weight, shares, burst_us, idle, rt },
+                cpu: CgroupCpu { quota, weight, shares, burst_us, idle, rt, clamps },
             });
         }
         let (tgid, group) = text.strip_prefix(GROUP)?.split_once(" autogroup=")?;
@@ -290,9 +343,16 @@ mod tests {
             CgroupCpu { quota: Some(quota), burst_us: Some(20_000), idle: true, ..CgroupCpu::default() },
             CgroupCpu { rt: Some(rt(100_000)), ..CgroupCpu::default() },
             CgroupCpu { rt: Some(rt(-1)), ..CgroupCpu::default() },
+            CgroupCpu { clamps: Some(UtilClamps { min: 205, max: 1024 }), ..CgroupCpu::default() },
         ];
         let cgroups = cpus.map(|cpu| HostNote::Cgroup { path: "/a b path=c".into(), cpu });
-        let notes = [fact, empty, command, HostNote::Stopped(Pid(812)), group(Some(7)), group(None)];
+        let cpuset = |cpus: &str, partition: &str| HostNote::Cpuset {
+            path: "/a b path=c".into(),
+            cpuset: Cpuset { cpus: cpus.into(), partition: partition.into() },
+        };
+        let (cpus, none) = (cpuset("0-1,4", "root"), cpuset("", "member"));
+        let (own, nobodys) = (group(Some(7)), group(None));
+        let notes = [fact, empty, command, HostNote::Stopped(Pid(812)), own, nobodys, cpus, none];
         for note in notes.into_iter().chain(cgroups) {
             assert_eq!(HostNote::parse(&note.to_string()), Some(note));
         }
@@ -313,6 +373,7 @@ mod tests {
             "schedlab: group tgid=-1 autogroup=1 cgroup=/",
             "schedlab: cgroup quota_us=1 period_us=x weight=- shares=- path=/",
             "schedlab: cgroup quota_us=1 path=/",
+            "schedlab: cpuset cpus=0-1 path=/",
             "host hz=250",
         ] {
             assert_eq!(HostNote::parse(text), None, "{text}");

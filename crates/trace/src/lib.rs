@@ -58,7 +58,9 @@ pub use builder::TraceBuilder;
 pub use error::ReadError;
 pub use events::Events;
 pub use facts::{IdleKind, TaskFacts, TaskNote, TaskPolicy};
-pub use host::{CgroupCpu, CpuQuota, CpuRtRuntime, Host, HostNote, RecordedCommand, TaskGroup};
+pub use host::{
+    CgroupCpu, CpuQuota, CpuRtRuntime, Cpuset, Host, HostNote, RecordedCommand, TaskGroup, UtilClamps,
+};
 pub use model::{
     Context, Cpu, Event, EventKind, Format, Gap, MAX_CPUS, Meta, NeedResched, Pid, Provenance,
     SchedMigrateTask, SchedPiSetprio, SchedProcessExec, SchedProcessFork, SchedStatRuntime, SchedSwitch,

@@ -2,11 +2,11 @@
 //! the trace then guesses nothing.
 
 use super::Programs;
-use machine::{GroupOutcome, Outcome};
-use scheduler::{CpuMask, GroupId, Nanos, Policy};
+use machine::{GroupOutcome, Outcome, PartitionKind};
+use scheduler::{Clamps, CpuMask, GroupId, Nanos, Policy};
 use trace::{
-    Activity, CgroupCpu, Context, CpuQuota, CpuRtRuntime, Event, EventKind, Events, HostNote, IdleKind,
-    NeedResched, Pid, TaskFacts, TaskGroup, TaskNote, TaskPolicy, Trace,
+    Activity, CgroupCpu, Context, CpuQuota, CpuRtRuntime, Cpuset, Event, EventKind, Events, HostNote,
+    IdleKind, NeedResched, Pid, TaskFacts, TaskGroup, TaskNote, TaskPolicy, Trace, UtilClamps,
 };
 use workload::{Decided, told_at_start};
 
@@ -18,7 +18,7 @@ const DEFAULT_SHARES: u64 = 1024;
 pub struct Facts {
     /// Every task, by pid.
     pub tasks: Vec<TaskNote>,
-    /// Who was in which task group, and what the groups get.
+    /// Who was in which task group, what the groups get, and which CPUs are taken from everybody.
     pub groups: Vec<HostNote>,
     /// What idle CPUs did.
     pub idle: IdleKind,
@@ -42,7 +42,8 @@ impl Facts {
         });
         let idle = if outcome.idle_polls { IdleKind::Polls } else { IdleKind::Halts };
         let told = told_at_start(outcome, decided);
-        Facts { tasks: tasks.collect(), groups: groups(outcome), idle, told }
+        let groups = isolated(outcome).into_iter().chain(groups(outcome)).collect();
+        Facts { tasks: tasks.collect(), groups, idle, told }
     }
 
     /// Events at the time of the first one, by the idle task of its CPU: markers for what a recorder would
@@ -76,6 +77,13 @@ impl Facts {
     }
 }
 
+/// The CPUs that the kernel's command line takes from everybody, as a recorder finds them in sysfs.
+fn isolated(outcome: &Outcome) -> Vec<HostNote> {
+    let named = [("isolated", outcome.isolcpus), ("nohz_full", outcome.nohz_full)];
+    let taken = named.into_iter().filter(|(_, cpus)| !cpus.is_empty());
+    taken.map(|(name, cpus)| HostNote::Fact { name: name.to_owned(), value: cpus.to_string() }).collect()
+}
+
 /// The groups of a run, and of every task that is in one. The version of the files with shares is told, so
 /// that weights are exact.
 fn groups(outcome: &Outcome) -> Vec<HostNote> {
@@ -95,15 +103,29 @@ fn groups(outcome: &Outcome) -> Vec<HostNote> {
                 let runtime_us = limit.runtime.map_or(-1, |runtime| us(runtime) as i64);
                 CpuRtRuntime { runtime_us, period_us: us(limit.period) }
             }),
+            clamps: Some(spec.clamps)
+                .filter(|clamps| *clamps != Clamps::NONE)
+                .map(|Clamps { min, max }| UtilClamps { min, max }),
         },
     });
+    let cpuset = |GroupOutcome { spec, .. }: &GroupOutcome| {
+        let cpus = spec.cpus?.to_string();
+        let partition = match spec.partition {
+            PartitionKind::Member => "member",
+            PartitionKind::Root => "root",
+            PartitionKind::Isolated => "isolated",
+        };
+        let cpuset = Cpuset { cpus, partition: partition.to_owned() };
+        Some(HostNote::Cpuset { path: path(&spec.name), cpuset })
+    };
+    let cpusets = outcome.groups.iter().filter_map(cpuset);
     // Task groups count from the root, which is none of these.
     let of = |group: GroupId| Some(path(&outcome.groups.get(group.index().checked_sub(1)?)?.spec.name));
     let members = outcome.tasks.iter().filter_map(|task| {
         let group = TaskGroup { autogroup: None, cgroup: of(task.group)? };
         Some(HostNote::Group { tgid: Pid(task.pid.0), group })
     });
-    gets.chain(members).collect()
+    gets.chain(cpusets).chain(members).collect()
 }
 
 fn policy(policy: Policy) -> TaskPolicy {

@@ -8,6 +8,7 @@ mod named;
 mod release;
 
 use crate::error::Error;
+use crate::groups::autogroup;
 use machine::TimedSetting;
 use scheduler::Nanos;
 use scheduler::fair::Granularities;
@@ -120,6 +121,10 @@ impl KernelConfig {
     /// # Errors
     /// An unknown name (with the nearest known one), or a value that it cannot have.
     pub fn set(&mut self, change: Change) -> Result<(), KernelError> {
+        // Who is in which session is said before the run.
+        if autogroup(&change.setting).is_some() {
+            return Err(SettingError::OnlyAtStart { name: "sched_autogroup_enabled" }.into());
+        }
         let config = Config::default();
         if change.at == Nanos::ZERO {
             config.set(&change.setting)?;

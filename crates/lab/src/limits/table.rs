@@ -160,7 +160,8 @@ pub(super) const LIMITS: &[Limit] = &[
         effect: Effect::Large,
         missing: "Autogroup, unless it is asked for: one group for each session, on in the kernels of Debian, \
                   Ubuntu and Fedora since 2.6.38. Asked for, each load is a session, a recording as a whole; \
-                  nice values of sessions are not known.",
+                  nice values of sessions are not known, \
+                  and nothing switches it in the middle of a run.",
         changes: "An interactive task beside a build in another terminal: its median wakeup latency is up to \
                   100 times too long against such recordings.",
         profiles: SINCE_3_3,

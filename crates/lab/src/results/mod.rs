@@ -30,6 +30,8 @@ pub(crate) struct Parts<'a> {
     pub log: &'a [LogRecord],
     /// What the kernel has not got of what the loads had, a sentence each.
     pub left_out: Vec<String>,
+    /// What recordings say of the CPUs of groups, and this machine cannot keep.
+    pub undivided: Vec<String>,
     pub wall_ns: Option<u64>,
     pub dumps: Vec<Dump>,
 }

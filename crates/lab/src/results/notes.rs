@@ -20,7 +20,8 @@ pub fn warnings(parts: &Parts<'_>) -> Vec<String> {
     let uname = experiment.loads.iter().filter_map(LoadSpec::recorded_kernel);
     let recorded = uname.filter_map(NamedKernel::of_uname).find_map(|kernel| kernel.warning(profile));
     let of_recordings = unknown_kernel(parts).into_iter().chain(unknown_ticks(parts));
-    asked.or(recorded).into_iter().chain(of_loads).chain(of_recordings).collect()
+    let divided = parts.undivided.iter().cloned();
+    asked.or(recorded).into_iter().chain(of_loads).chain(of_recordings).chain(divided).collect()
 }
 
 /// A recording that does not say its kernel runs under whatever is asked for, or under the default one.

@@ -207,6 +207,30 @@ fn a_comparison_does_not_depend_on_the_number_of_threads() {
     assert_eq!(json(1), json(4));
 }
 
+/// deadline-groups C4: tasks go where they cost the least, so without that the same jobs take more.
+#[test]
+fn a_comparison_says_what_energy_aware_placement_saves() {
+    let mut experiment = experiment(2, &["periodic -n 4 -p 16ms -r 2ms -D 1"], None);
+    experiment.machine = machine("phone", None, &Files::new()).expect("a machine");
+    let arm = |name: &str, settings: &[&str]| Arm {
+        name: name.to_owned(),
+        machine: experiment.machine.clone(),
+        kernel: kernel("6.18", settings),
+        groups: Groups::default(),
+        loads: experiment.loads.clone(),
+    };
+    let plan = Plan {
+        base: arm("base", &["governor=schedutil"]),
+        variants: vec![arm("anywhere", &["governor=schedutil", "energy_aware=off"])],
+        repeat: 3,
+        experiment: experiment.clone(),
+    };
+    let comparison = compare(&plan, &|| ()).expect("it runs");
+    let figures = &comparison.variants[0].metrics;
+    let energy = figures.iter().find(|figure| figure.metric.key == "totals.energy").expect("of phone");
+    assert!(energy.metric.headline && energy.variant > 1.1 * energy.base, "{energy:?}");
+}
+
 #[test]
 fn an_error_in_one_of_many_runs_names_the_run() {
     let mut experiment = experiment(2, &["cyclictest -a1 -t1"], Some(MS));

@@ -8,6 +8,7 @@ mod oracle;
 #[cfg(feature = "plots")]
 mod pictures;
 // Stored results are also texts.
+mod replayed_cpus;
 #[cfg(all(feature = "text", feature = "threads"))]
 mod reproduce;
 mod rt_tests;

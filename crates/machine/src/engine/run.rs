@@ -157,6 +157,7 @@ impl Machine {
             k,
             groups,
             partitions: division.outcome,
+            isolcpus: setup.isolcpus,
             user: Userland::new(&mut setup, options.seed, spawns.len()),
             observed: Observed::new(options.snapshots.clone(), setup.waits.take()),
             surroundings: Surroundings {
@@ -297,9 +298,9 @@ impl Sim {
             let idle = TaskSpec::new(format!("swapper/{c}"), Never);
             self.register(CpuId(c as u16), TaskId(c), Pid(0), idle, TaskOrigin::Machine);
         }
-        for (number, spawn) in spawns.into_iter().enumerate() {
+        for (number, mut spawn) in spawns.into_iter().enumerate() {
             let pid = Pid(FIRST_PID + number as i32);
-            let id = new_task(&self.k, as_new_task(&self.k, pid, &spawn.spec, None)?);
+            let id = new_task(&self.k, as_new_task(&self.k, pid, &mut spawn.spec, None)?);
             debug_assert_eq!(id.index(), self.k.cpus() + number);
             let origin = if number < first_kthread { TaskOrigin::Setup } else { TaskOrigin::Machine };
             note_start(self.hw(), pid, &spawn.spec, Some(spawn.at), spawn.cpu);
@@ -386,6 +387,8 @@ impl Sim {
             tasks,
             groups: view.group_outcomes(&self.groups, end),
             partitions: self.partitions.clone(),
+            isolcpus: self.isolcpus,
+            nohz_full: self.k.nohz_full,
             cpus: view.cpu_results(end),
             frequencies: self.hw().energy.results(end),
             totals,

@@ -54,6 +54,7 @@ impl Hierarchy {
             burst_us: number("cpu.max.burst", 0).or_else(|| number("cpu.cfs_burst_us", 0)),
             idle: number("cpu.idle", 0) == Some(1),
             rt: rt_runtime(&folder),
+            clamps: None,
         }
     }
 }

@@ -29,6 +29,13 @@ pub enum NotAdmitted {
         /// Where it would have to.
         needed: Box<CpuMask>,
     },
+    /// A deadline task cannot be restricted to some CPUs of its root domain (EBUSY).
+    Narrowed {
+        /// Where it would run.
+        allowed: Box<CpuMask>,
+        /// Where it has to.
+        needed: Box<CpuMask>,
+    },
     /// All CPUs of the root domain together have no such bandwidth left (EBUSY). All in 2^20ths of a CPU.
     Bandwidth {
         /// What may be promised.
@@ -76,6 +83,11 @@ impl fmt::Display for NotAdmitted {
                 f,
                 "SCHED_DEADLINE needs an affinity with all CPUs, {needed}, but the task may run on {allowed} \
                  only (EPERM); leave the affinity out, or set sched_rt_runtime_us=-1"
+            ),
+            NotAdmitted::Narrowed { allowed, needed } => write!(
+                f,
+                "a task of SCHED_DEADLINE keeps an affinity with all CPUs, {needed}, and takes none to {allowed} \
+                 only (EBUSY); leave the affinity out, or set sched_rt_runtime_us=-1"
             ),
             NotAdmitted::Bandwidth { limit, taken, asked } => {
                 let (of_limit, of_taken, of_asked) =
@@ -207,7 +219,7 @@ pub fn may_take_affinity<P: Platform>(
     let bound = matches!(task.policy.get(), Policy::Deadline(_)) && limit(k).is_some();
     let span = k.root_domain(task.cpu.get()).span;
     if bound && !span.is_subset(&allowed) {
-        return Err(NotAdmitted::Affinity { allowed: allowed.into(), needed: span.into() });
+        return Err(NotAdmitted::Narrowed { allowed: allowed.into(), needed: span.into() });
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ mod members;
 mod settings;
 
 pub use members::{Member, Members};
+pub(crate) use settings::percent_of_clamp;
 pub use settings::{FILES, GroupSettings, weight_of_shares};
 
 use machine::{GroupSpec, Setup};

@@ -32,6 +32,8 @@ const WEIGHTS: RangeInclusive<u64> = 1..=10_000;
 const SHARES: RangeInclusive<u64> = 2..=262_144;
 const PERIODS: RangeInclusive<Nanos> = Nanos::from_millis(1)..=Nanos::from_secs(1);
 const LEAST_QUOTA: Nanos = Nanos::from_millis(1);
+/// In each period, 2^44 us less one (B7 [R]).
+const MOST_QUOTA: Nanos = Nanos::from_micros((1 << 44) - 1);
 
 /// The files of a cgroup that decide about CPU time, as they stand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -179,6 +181,9 @@ impl GroupSettings {
             Some(quota) if quota < LEAST_QUOTA => {
                 Err(wrong("a quota is at least 1 ms of CPU time in a period (EINVAL)".to_owned()))
             }
+            Some(quota) if quota > MOST_QUOTA => {
+                Err(wrong(format!("a quota is at most {} us (EINVAL)", MOST_QUOTA.0 / 1_000)))
+            }
             _ => Ok(()),
         }
     }
@@ -229,6 +234,12 @@ impl GroupSettings {
         self.partition
     }
 
+    /// The CPUs on which its tasks run and nowhere else, if it says which.
+    #[must_use]
+    pub fn cpus(&self) -> Option<CpuMask> {
+        self.cpus
+    }
+
     /// Whether everybody else goes before it.
     #[must_use]
     pub fn is_idle(&self) -> bool {
@@ -267,6 +278,12 @@ fn clamp(file: &str, value: &str) -> Result<u16, String> {
         return Err(wrong());
     }
     Ok(((hundredths * FULL_CAPACITY + HUNDREDTHS / 2) / HUNDREDTHS) as u16)
+}
+
+/// A clamp in 1024ths as its file takes it: [`clamp`] makes the same of it again.
+pub(crate) fn percent_of_clamp(clamp: u16) -> String {
+    let hundredths = (u64::from(clamp) * 10_000 + FULL_CAPACITY / 2) / FULL_CAPACITY;
+    format!("{}.{:02}", hundredths / 100, hundredths % 100)
 }
 
 /// What a `cpu.weight` weighs (deadline-groups B1).
@@ -354,6 +371,13 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_clamp_comes_back_from_its_percentage() {
+        for clamp in 0..=1024 {
+            assert_eq!(super::clamp("cpu.uclamp.min", &percent_of_clamp(clamp)), Ok(clamp));
+        }
+    }
+
     /// deadline-groups B9: nothing, of the period of the root, as the kernel makes a group.
     #[test]
     fn real_time_tasks_have_a_limit_of_their_own() {
@@ -375,6 +399,7 @@ mod tests {
             (&["cpu.max:999"][..], "a quota is at least 1 ms of CPU time in a period"),
             (&["cpu.max:1000/999"], "a period is 1 ms to 1 s"),
             (&["cpu.max:1000/1000001"], "a period is 1 ms to 1 s"),
+            (&["cpu.max:17592186044416"], "a quota is at most 17592186044415 us (EINVAL)"),
             (&["cpu.max:many"], "write QUOTA/PERIOD in us"),
             (&["cpu.max"], "write QUOTA/PERIOD in us"),
             (&["cpu.max:10000", "cpu.max.burst:10001"], "is more than the quota of cpu.max, 10000 us"),
@@ -392,6 +417,7 @@ mod tests {
             let error = written(words).expect_err("refused");
             assert!(error.contains(problem), "{words:?}: {error}");
         }
+        assert!(written(&["cpu.max:17592186044415"]).is_ok());
         assert!(written(&["cpu.max:1000/1000", "cpu.max.burst:1000"]).is_ok());
         assert!(written(&["cpu.max.burst:1000", "cpu.max:1000/1000"]).is_ok(), "in whatever order");
     }

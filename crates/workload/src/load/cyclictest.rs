@@ -4,13 +4,13 @@
 //! Until 0.83 every further thread got a priority one lower (`-t 8 -p 90` ran at 90 to 83, seed 002); since
 //! then that takes `--priospread`, and without it all threads have the same priority. And threads that nobody
 //! pinned could run anywhere; now each has a CPU of its own, in turn, as with `-a` (machine.md 5.7: recorded
-//! of 2.4 on 2 and on 4 CPUs), unless `--unbound` says otherwise.
+//! of 2.4 on 2 and on 4 CPUs), of those that the program may use, unless `--unbound` says otherwise.
 
 use super::command::{options, parser, usage};
 use super::error::LoadError;
 use super::progress::Remaining;
 use super::shown::{numbered, pid};
-use super::spawn::{PolicyName, affinity, nth_cpu, program, spawn_at};
+use super::spawn::{PolicyName, affinity, program, spawn_at};
 use super::{BuiltLoad, Entry, Length, Load, Results};
 use crate::latency::LatencyRecorder;
 use crate::max_series::MaxSeries;
@@ -193,13 +193,10 @@ impl Options {
         self.smp || self.numa
     }
 
-    /// CPUs of the threads: one each, or `None` where they may run anywhere.
+    /// CPUs that were asked for; `None`: all that the program may use.
     fn cpus(&self, setup: &Setup) -> Result<Option<CpuMask>, LoadError> {
-        if self.unbound {
-            return Ok(None);
-        }
-        let wanted = self.affinity.filter(|_| !self.pinned_to_all()).unwrap_or(CpuMask::ALL);
-        affinity(NAME, &wanted, setup).map(Some)
+        let wanted = self.affinity.filter(|wanted| *wanted != CpuMask::ALL && !self.pinned_to_all());
+        wanted.filter(|_| !self.unbound).map(|wanted| affinity(NAME, &wanted, setup)).transpose()
     }
 
     fn interval_of(&self, thread: u32) -> Nanos {
@@ -272,7 +269,8 @@ impl Load for Cyclictest {
             let priority = i64::from(self.priority) - spread;
             task.policy = self.policy.policy(NAME, &format!("thread {t}"), priority)?;
             let prio = task.policy.rt_priority().map_or(0, RtPriority::get);
-            task.cpus = cpus.map(|mask| CpuMask::single(nth_cpu(&mask, t)));
+            task.cpus = cpus;
+            task.nth_cpu = Some(t).filter(|_| !options.unbound);
             let pid = match options.stagger {
                 Some(stagger) => spawn_at(setup, stagger * u64::from(t), &task),
                 None => setup.spawn_thread(t, task.spec()).1,

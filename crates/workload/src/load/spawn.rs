@@ -4,7 +4,7 @@ use super::command::usage;
 use super::error::LoadError;
 use crate::program::{Block, Program, Template};
 use machine::Setup;
-use scheduler::{CpuId, CpuMask, Nanos, Pid, Policy, RtPriority};
+use scheduler::{CpuMask, Nanos, Pid, Policy, RtPriority};
 
 /// Scheduling policies by the names that chrt and rt-tests use; the priority comes from an option of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -55,11 +55,6 @@ pub(super) fn affinity(load: &str, wanted: &CpuMask, setup: &Setup) -> Result<Cp
         return Err(usage(load, format!("no CPU of {wanted} exists: the machine has CPUs 0 to {last}")));
     }
     Ok(cpus)
-}
-
-/// The `n`th CPU of a set that is not empty, starting over at its end.
-pub(super) fn nth_cpu(cpus: &CpuMask, n: u32) -> CpuId {
-    cpus.iter().nth((n % cpus.weight().max(1)) as usize).unwrap_or_default()
 }
 
 /// The program of a block of this load.

@@ -20,6 +20,8 @@ pub struct Template {
     pub nice: Nice,
     /// Allowed CPUs; `None`: all.
     pub cpus: Option<CpuMask>,
+    /// As in [`TaskSpec`].
+    pub nth_cpu: Option<u32>,
     /// Working set in bytes (fair-class 12.1).
     pub working_set_bytes: u64,
     /// What it does.
@@ -34,6 +36,7 @@ impl Template {
             policy: Policy::Normal,
             nice: Nice::default(),
             cpus: None,
+            nth_cpu: None,
             working_set_bytes: 0,
             program,
         }
@@ -45,6 +48,7 @@ impl Template {
             policy: self.policy,
             nice: self.nice,
             cpus: self.cpus,
+            nth_cpu: self.nth_cpu,
             working_set_bytes: self.working_set_bytes,
             timer_slack: if self.policy.is_rt() { Nanos::ZERO } else { FAIR_TIMER_SLACK },
             ..TaskSpec::new(self.comm.clone(), self.program.start())

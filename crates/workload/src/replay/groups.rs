@@ -2,9 +2,12 @@
 //! them.
 
 use super::recording::{Recording, ReplayStep, TaskIndex};
-use crate::groups::Group;
-use std::collections::BTreeMap;
-use trace::{CgroupCpu, Pid, TaskGroup, Trace};
+use crate::groups::{Group, percent_of_clamp};
+use crate::units;
+use scheduler::CpuMask;
+use schema::is_in_group;
+use std::collections::{BTreeMap, BTreeSet};
+use trace::{CgroupCpu, Cpuset, Pid, TaskGroup, Trace, UtilClamps};
 
 /// The setting of autogroup, as the recorder writes it down.
 pub(super) const AUTOGROUP: &str = "sched_autogroup_enabled";
@@ -17,11 +20,22 @@ pub struct ReplayGroups {
     /// By task, the path of the group in which it begins; who is missing begins where its parent is, or in
     /// the root.
     pub of: BTreeMap<TaskIndex, Box<str>>,
+    /// CPUs in no sched domain from the start (isolcpus=).
+    pub isolcpus: CpuMask,
+    /// CPUs that stop their tick beside a single task (nohz_full=).
+    pub nohz_full: CpuMask,
+}
+
+/// The groups of a trace.
+pub(super) struct Recorded {
+    pub groups: ReplayGroups,
+    /// What the trace says of groups and no kernel has, a sentence for each; it is left out.
+    pub impossible: Vec<String>,
 }
 
 impl ReplayGroups {
     /// Those that the recorder wrote down: control groups, and sessions where these are one group.
-    pub(super) fn recorded(trace: &Trace, recording: &Recording) -> ReplayGroups {
+    pub(super) fn recorded(trace: &Trace, recording: &Recording) -> Recorded {
         let sessions = trace.host.facts.get(AUTOGROUP).is_some_and(|on| on == "1");
         let path = |group: &TaskGroup| match (group.cgroup.as_str(), group.autogroup) {
             ("/", Some(session)) if sessions => Some(format!("autogroup-{session}")),
@@ -29,8 +43,25 @@ impl ReplayGroups {
         };
         let of = (0..).map(TaskIndex).zip(of_tasks(trace, recording));
         let of = of.filter_map(|(task, group)| Some((task, path(group?)?.into()))).collect();
-        let described = trace.host.cgroups.iter().filter_map(|(path, cpu)| described(path, *cpu)).collect();
-        ReplayGroups { described, of }
+        let mut impossible = Vec::new();
+        let host = &trace.host;
+        let paths: BTreeSet<&String> = host.cgroups.keys().chain(host.cpusets.keys()).collect();
+        let described = paths.into_iter().filter_map(|path| {
+            let (cpu, cpuset) = (host.cgroups.get(path), host.cpusets.get(path));
+            described(path, cpu.copied().unwrap_or_default(), cpuset, &mut impossible)
+        });
+        let described = described.collect();
+        let taken = |name: &str| host.facts.get(name).and_then(|list| units::cpu_list(list).ok());
+        let taken = |name: &str| taken(name).unwrap_or(CpuMask::EMPTY);
+        let (isolcpus, nohz_full) = (taken("isolated"), taken("nohz_full"));
+        Recorded { groups: ReplayGroups { described, of, isolcpus, nohz_full }, impossible }
+    }
+
+    /// Beside described groups, those of tasks of which nothing is known: a file with some names all.
+    pub(super) fn undescribed(&self) -> BTreeSet<&str> {
+        let is_there = |path: &&str| self.described.iter().any(|group| is_in_group(group.path(), path));
+        let all = self.of.values().map(|path| &**path).filter(|_| !self.described.is_empty());
+        all.filter(|path| !is_there(path)).collect()
     }
 
     /// Whether there are none.
@@ -40,9 +71,14 @@ impl ReplayGroups {
     }
 }
 
-/// A cgroup with what it got; `None` for one that no kernel has.
-fn described(path: &str, cpu: CgroupCpu) -> Option<Group> {
-    let CgroupCpu { quota, weight, shares, burst_us, idle, rt } = cpu;
+/// A cgroup with what it got; `None` for one that no kernel has. What no kernel takes is told of.
+fn described(
+    path: &str,
+    cpu: CgroupCpu,
+    cpuset: Option<&Cpuset>,
+    impossible: &mut Vec<String>,
+) -> Option<Group> {
+    let CgroupCpu { quota, weight, shares, burst_us, idle, rt, clamps } = cpu;
     let words = [
         quota.map(|quota| format!("cpu.max:{}/{}", quota.quota_us, quota.period_us)),
         weight.map(|weight| format!("cpu.weight:{weight}")),
@@ -51,9 +87,33 @@ fn described(path: &str, cpu: CgroupCpu) -> Option<Group> {
         idle.then(|| "cpu.idle:1".to_owned()),
         rt.map(|rt| format!("cpu.rt_runtime_us:{}", rt.runtime_us)),
         rt.map(|rt| format!("cpu.rt_period_us:{}", rt.period_us)),
+        clamps.map(|UtilClamps { min, .. }| format!("cpu.uclamp.min:{}", percent_of_clamp(min))),
+        clamps.map(|UtilClamps { max, .. }| format!("cpu.uclamp.max:{}", percent_of_clamp(max))),
+        cpuset.filter(|set| !set.cpus.is_empty()).map(|set| format!("cpuset.cpus:{}", set.cpus)),
+        cpuset
+            .filter(|set| set.partition != "member")
+            .map(|set| format!("cpuset.cpus.partition:{}", set.partition)),
     ];
-    let mut group = Group::new(path).ok()?;
-    group.write(words.iter().flatten().map(String::as_str)).ok()?;
+    let left_out = |what: &str, problem: &str| {
+        format!("the trace has a cgroup {path} with what no kernel has, so it is left out: {what}{problem}")
+    };
+    let mut group = match Group::new(path) {
+        Ok(group) => group,
+        // A recorder writes down the root, too, which is always there.
+        Err(_) if path == "/" => return None,
+        Err(problem) => {
+            impossible.push(left_out("", &problem));
+            return None;
+        }
+    };
+    for word in words.iter().flatten() {
+        let before = group.clone();
+        let written = group.write([word.as_str()]).and_then(|()| group.settings().check());
+        if let Err(problem) = written {
+            impossible.push(left_out(&format!("{word} ("), &format!("{problem})")));
+            group = before;
+        }
+    }
     Some(group)
 }
 
@@ -120,6 +180,31 @@ mod tests {
         let (groups, tasks) = built(&replay(&NOTES, RecordedGroups::Recorded));
         assert_eq!(groups, ["a 512", "a/b 1024", "autogroup-4 1024"]);
         assert!(tasks.contains(&Some(GroupId(2))) && tasks.contains(&Some(GroupId(3))), "{tasks:?}");
+    }
+
+    /// deadline-groups B7, B1: EINVAL, EINVAL; and the rest of what is said stays.
+    #[test]
+    fn what_no_kernel_takes_is_left_out_and_told_of() {
+        let notes = [
+            "group tgid=7 autogroup=- cgroup=/a",
+            "cgroup quota_us=100 period_us=100000 weight=99999 shares=- burst_us=5 path=/a",
+            "cgroup quota_us=- period_us=- weight=50 shares=- path=/b/../b",
+            "cpuset cpus=1-x partition=sometimes path=/a",
+        ];
+        let replay = replay(&notes, RecordedGroups::Recorded);
+        assert_eq!(built(&replay).0, ["a 1024"]);
+        let warnings = replay.warnings();
+        for what in [
+            "cpu.max:100/100000 (",
+            "cpu.weight:99999 (",
+            "/b/../b with",
+            "cpus:1-x (",
+            "partition:sometimes",
+        ] {
+            assert!(warnings.iter().any(|warning| warning.contains(what)), "{what}: {warnings:?}");
+        }
+        let usual = ["group tgid=7 autogroup=- cgroup=/a", "cpuset cpus=1 partition=member path=/a"];
+        assert!(self::replay(&usual, RecordedGroups::Recorded).warnings().is_empty());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The replay of a trace as a load.
 
+use super::affinity::per_cpu_thread;
 use super::deadline;
 use super::devices;
 use super::ending::Ending;
@@ -15,9 +16,9 @@ use super::roles::{RecordedCommand, Role, Roles};
 use super::stayed;
 use super::stuck::{self, Watch};
 use super::work::Bench;
-use crate::groups::Members;
+use crate::groups::{Members, group_at};
 use crate::load::{BuiltLoad, Length, Load, LoadError, Remaining, Results, seconds};
-use machine::{Arrival, ChannelSpec, Outside, Setup, ToldStep};
+use machine::{Arrival, ChannelSpec, Outside, PartitionKind, Setup, ToldStep};
 use scheduler::{CpuId, CpuMask, GroupId, Nanos, Pid};
 use schema::{LoadResult, ReplayResult, Seconds};
 use std::cell::{Cell, RefCell};
@@ -79,6 +80,8 @@ impl Replay {
             let mut played = PlayedTask::new(task, self.overhead.without(task));
             played.absent |= left_out;
             played.group = place.group_of(index, task, setup);
+            // No partition keeps such a thread away from its CPU.
+            played.kernel_thread |= setup.is_divided() && has_its_cpu(&task.comm);
             match (known, task.placement.allowed, task.placement.pinned) {
                 _ if played.absent => {}
                 (Some(known), _, _) => {
@@ -162,6 +165,12 @@ impl Replay {
 
 /// Tokens are never lost and never block their sender.
 const ENDLESS_CHANNEL: ChannelSpec = ChannelSpec::new(u32::MAX);
+
+/// Whether it is a kernel thread of one CPU, by its name in a recording or in a run of ours.
+fn has_its_cpu(comm: &str) -> bool {
+    let ours = || comm.strip_prefix("kworker/").is_some_and(|number| number.parse::<u32>().is_ok());
+    per_cpu_thread(comm).is_some() || ours()
+}
 
 /// Whether a task changes its own affinity.
 fn binds(step: &ReplayStep) -> bool {
@@ -263,6 +272,12 @@ impl Replay {
         setup.bring_kernel_threads(self.recording.cpus as usize);
         let mut fitted = Fitted::new(self.recording.cpus as usize, setup.cpus());
         let place = Place { recorded: &self.recording.groups, members, session };
+        // A partition divides the machine, whoever is in it.
+        for group in &self.recording.groups.described {
+            if group.settings().partition() != PartitionKind::Member {
+                group_at(setup, group.path(), &self.recording.groups.described);
+            }
+        }
         let played_tasks = self.played_tasks(setup, &mut fitted, &place)?;
         // CPUs that the recorded machine did not have tick with its last one.
         let ticks_at = &self.recording.ticks_at;

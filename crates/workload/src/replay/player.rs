@@ -32,6 +32,8 @@ pub(super) struct PlayedTask {
     pub told: Option<ToldTask>,
     /// The task group in which it begins; `None`: that of who forks it.
     pub group: Option<GroupId>,
+    /// It is a thread of the kernel.
+    pub kernel_thread: bool,
     /// Where its wakeups arrive, if it has any that are not timers.
     pub channel: Option<ChannelId>,
     /// Whether its wakeups and forks by others are to be left out.
@@ -51,6 +53,7 @@ impl PlayedTask {
             steps,
             told: task.told,
             group: None,
+            kernel_thread: task.told.is_some_and(|told| told.kernel_thread),
             channel: None,
             absent: task.is_stopper() || task.begin == Begin::Never,
         }
@@ -162,6 +165,7 @@ impl Shared {
         spec.nice = nice(played.prio);
         spec.cpus = played.cpus.as_deref().copied();
         spec.group = played.group;
+        spec.kernel_thread = played.kernel_thread;
         spec.recorded_work = played.told.is_none_or(|told| told.recorded_work);
         if let Some(told) = played.told {
             // A fair task's is in its priority, where people change it.

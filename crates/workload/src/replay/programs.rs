@@ -271,6 +271,7 @@ fn task(start: TaskStart, steps: Vec<ReplayStep>) -> RecordedTask {
             working_set_bytes: start.working_set_bytes,
             timer_slack: start.timer_slack,
             recorded_work: start.recorded_work,
+            kernel_thread: start.kernel_thread,
             deadline: match start.policy {
                 Policy::Deadline(params) => Some(params),
                 _ => None,

@@ -96,13 +96,16 @@ impl Replay {
         let stretch = stretch(&trace, window);
         let repair = infer_missing_switches(&mut trace);
         let mut recording = Recording::extract_with(&trace, locks);
+        let mut impossible = Vec::new();
         if groups == RecordedGroups::Recorded {
-            recording.groups = ReplayGroups::recorded(&trace, &recording);
+            let recorded = ReplayGroups::recorded(&trace, &recording);
+            (recording.groups, impossible) = (recorded.groups, recorded.impossible);
         }
         let accounted = Accounted::of(&trace, stretch);
         let cpu_time_uncertain_ns = accounted.uncertain_ns(repair.uncertain_ns);
         let ended = Ended::of(&trace, &recording, &accounted);
         let mut caveats = Caveats::of(&trace, &recording, repair, cpu_time_uncertain_ns);
+        caveats.warnings.extend(impossible);
         caveats.warnings.extend(ended.by_clock.iter().map(|by_clock| by_clock.warning.clone()));
         caveats.notes.extend(ended.note);
         Replay {

@@ -128,6 +128,8 @@ pub struct ToldTask {
     pub timer_slack: Nanos,
     /// As in [`machine::TaskSpec`].
     pub recorded_work: bool,
+    /// As in [`machine::TaskSpec`].
+    pub kernel_thread: bool,
     /// Its parameters, if it begins under SCHED_DEADLINE.
     pub deadline: Option<DlParams>,
 }

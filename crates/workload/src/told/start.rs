@@ -18,14 +18,16 @@ pub(super) fn text(start: &TaskStart) -> String {
         working_set_bytes,
         timer_slack,
         recorded_work,
+        kernel_thread,
     } = start;
     let at = at.map_or_else(|| "fork".to_owned(), |at| at.0.to_string());
     let on = cpu.map(|cpu| format!(" on={cpu}")).unwrap_or_default();
     let cpus = cpus.map_or_else(|| "all".to_owned(), |cpus| cpus.to_string());
     let work = if *recorded_work { RECORDED_WORK } else { "" };
+    let thread = if *kernel_thread { KERNEL_THREAD } else { "" };
     format!(
         "pid={} start={at}{on} policy={} nice={} cpus={cpus} working-set={working_set_bytes} \
-         timer-slack={}{work} comm={}",
+         timer-slack={}{work}{thread} comm={}",
         pid.0,
         policy_text(*of),
         nice.get(),
@@ -37,11 +39,18 @@ pub(super) fn text(start: &TaskStart) -> String {
 /// Behind the facts of a task whose work comes from a recording.
 const RECORDED_WORK: &str = " work=recorded";
 
+/// Behind those of a thread of the kernel.
+const KERNEL_THREAD: &str = " thread=kernel";
+
 /// No cache is as large, and what its refill costs is a time far from the end of the clock.
 pub(crate) const LARGEST_WORKING_SET: u64 = 1 << 40;
 
 pub(super) fn read(text: &str) -> Option<TaskStart> {
     let (facts, comm) = text.split_once(" comm=")?;
+    let (facts, kernel_thread) = match facts.strip_suffix(KERNEL_THREAD) {
+        Some(facts) => (facts, true),
+        None => (facts, false),
+    };
     let (facts, recorded_work) = match facts.strip_suffix(RECORDED_WORK) {
         Some(facts) => (facts, true),
         None => (facts, false),
@@ -75,6 +84,7 @@ pub(super) fn read(text: &str) -> Option<TaskStart> {
             .filter(|bytes| *bytes <= LARGEST_WORKING_SET)?,
         timer_slack: time(value("timer-slack")?)?,
         recorded_work,
+        kernel_thread,
     };
     words.next().is_none().then_some(start)
 }
@@ -97,6 +107,7 @@ mod tests {
             working_set_bytes: 65_536,
             timer_slack: Nanos(50_000),
             recorded_work: false,
+            kernel_thread: true,
         };
         let there = TaskStart {
             at: Some(Nanos(7)),

@@ -9,7 +9,7 @@ use crate::group::GroupSpec;
 use crate::rng::{Purpose, Rng};
 use crate::setup::{Outside, OutsideChange};
 use crate::softirq::{SoftirqGap, SoftirqSpec};
-use scheduler::{CpuId, Nanos, Scheduler, TaskId, ThisCpu};
+use scheduler::{CpuId, CpuMask, Nanos, Scheduler, TaskId, ThisCpu};
 use std::cell::{Cell, RefCell};
 
 /// See the module's head.
@@ -20,6 +20,8 @@ pub(crate) struct Sim {
     pub groups: Vec<GroupSpec>,
     /// The parts of a divided machine.
     pub partitions: Vec<PartitionOutcome>,
+    /// CPUs in no sched domain from the start.
+    pub isolcpus: CpuMask,
     pub user: Userland,
     pub observed: Observed,
     pub surroundings: Surroundings,

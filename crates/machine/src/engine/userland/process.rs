@@ -42,14 +42,15 @@ pub(crate) struct Newcomer {
     pub origin: TaskOrigin,
 }
 
-/// What the scheduler has to know about a task to be.
+/// What the scheduler has to know about a task to be. If it is to bind itself to one CPU, it says from here on
+/// to which.
 ///
 /// # Errors
 /// An affinity without a CPU of this machine or of its cpuset, or a group that the setup does not have.
 pub(crate) fn as_new_task(
     k: &Scheduler<Hw>,
     pid: Pid,
-    spec: &TaskSpec,
+    spec: &mut TaskSpec,
     parent: Option<TaskId>,
 ) -> Result<NewTask, RunError> {
     let asked = spec.cpus.unwrap_or(CpuMask::ALL);
@@ -63,7 +64,7 @@ pub(crate) fn as_new_task(
         let (comm, groups) = (spec.comm.as_str().into(), k.groups.len());
         return Err(RunError::NoSuchGroup { pid, comm, group: group.0, groups });
     }
-    let cpus_allowed = match spec.cpus {
+    let mut cpus_allowed = match spec.cpus {
         _ if spec.kernel_thread && cpus_allowed.weight() == 1 => cpus_allowed,
         None => cpus_allowed.and(&k.cpusets.of(group).by_default),
         Some(asked) => within_cpuset(k, group, asked).map_err(|cpus| {
@@ -71,6 +72,11 @@ pub(crate) fn as_new_task(
             RunError::OutsideCpuset { pid, comm, asked: asked.into(), cpus }
         })?,
     };
+    if let Some(number) = spec.nth_cpu.take() {
+        let nth = cpus_allowed.iter().nth((number % cpus_allowed.weight().max(1)) as usize);
+        cpus_allowed = nth.map_or(cpus_allowed, CpuMask::single);
+        spec.cpus = Some(cpus_allowed);
+    }
     Ok(NewTask {
         pid,
         policy: spec.policy,
@@ -94,6 +100,7 @@ pub(crate) fn note_start(hw: &Hw, pid: Pid, spec: &TaskSpec, at: Option<Nanos>, 
         working_set_bytes: spec.working_set_bytes,
         timer_slack: spec.timer_slack,
         recorded_work: spec.recorded_work,
+        kernel_thread: spec.kernel_thread,
     });
 }
 
@@ -171,7 +178,7 @@ impl Processes {
     }
 
     /// fork, vfork or pthread_create.
-    pub async fn fork(&self, call: Caller<'_>, spec: TaskSpec, kind: ForkKind) {
+    pub async fn fork(&self, call: Caller<'_>, mut spec: TaskSpec, kind: ForkKind) {
         let (me, hw) = (call.me, call.hw());
         // deadline-groups A2: without SCHED_FLAG_RESET_ON_FORK, which no load has.
         if matches!(me.task(call.p).policy.get(), Policy::Deadline(_)) {
@@ -179,7 +186,7 @@ impl Processes {
         }
         let pid = Pid(self.next_pid.get());
         self.next_pid.set(pid.0 + 1);
-        let new = match as_new_task(me.k, pid, &spec, Some(call.p)) {
+        let new = match as_new_task(me.k, pid, &mut spec, Some(call.p)) {
             Ok(new) => new,
             Err(error) => return hw.recorder.fail(error),
         };

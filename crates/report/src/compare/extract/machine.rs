@@ -7,11 +7,13 @@ use schema::{Better, CpuResult, Figures, RqLockStats, RunResult, Totals};
 pub fn measure(run: &RunResult, figures: &mut Figures) {
     figures.group("totals", "");
     add(figures, Totals::FIGURES, &[&run.totals]);
+    // Of a stretch of the run nothing is known.
+    let frequency = run.frequency.as_ref().filter(|_| run.window.is_none());
+    if let Some(energy) = frequency.and_then(|frequency| frequency.energy_uj) {
+        figures.count("energy", "energy in uJ", Better::Lower, energy).headline();
+    }
     figures.group("cpus", "");
     add(figures, CpuResult::FIGURES, &run.cpus.iter().collect::<Vec<_>>());
-    if let Some(energy) = run.frequency.as_ref().and_then(|frequency| frequency.energy_uj) {
-        figures.count("energy_uj", "energy in uJ", Better::Lower, energy);
-    }
     figures.group("rq_lock", "rq lock");
     add(figures, RqLockStats::FIGURES, &run.cpus.iter().map(|cpu| &cpu.rq_lock).collect::<Vec<_>>());
 }

@@ -197,3 +197,15 @@ fn a_group_is_compared_by_its_name_in_a_whole_run_only() {
     run.window = Some(schema::Window { from_ns: 0, to_ns: 1_000 });
     assert_eq!(value(&run, "groups.web.usage"), None);
 }
+
+#[test]
+fn energy_is_compared_where_the_machine_says_it_and_in_a_whole_run_only() {
+    let mut run = example::run();
+    let energy = run.frequency.as_ref().and_then(|frequency| frequency.energy_uj);
+    assert!(energy.is_some());
+    assert_eq!(value(&run, "totals.energy"), energy);
+    run.window = Some(schema::Window { from_ns: 0, to_ns: 1_000 });
+    assert_eq!(value(&run, "totals.energy"), None);
+    (run.window, run.frequency) = (None, None);
+    assert_eq!(value(&run, "totals.energy"), None);
+}

@@ -1,4 +1,4 @@
-//! Task groups (deadline-groups GB1 to GB9).
+//! Task groups (deadline-groups GB1 to GB10).
 
 use super::{Watched, state_alarms};
 use crate::fair::{GroupParams, QuotaParams};
@@ -45,6 +45,44 @@ fn gb4_a_load_that_no_queue_has_published() {
     let load = &lab.k.groups.get(group).load_avg;
     load.set(load.get() + 1);
     assert_eq!(state_alarms(&lab), ["deadline-groups GB4"]);
+}
+
+#[test]
+fn gb6_a_group_that_is_charged_with_less_than_its_members_ran() {
+    let (lab, group, p) = grouped();
+    assert_eq!(lab.running(0), p);
+    // What its member has not been charged with yet, the group has not, either.
+    lab.advance(Nanos::from_millis(1));
+    assert_eq!(state_alarms(&lab), [""; 0]);
+    lab.tick(0);
+    assert_eq!(state_alarms(&lab), [""; 0]);
+    let used = &entity(&lab, group).stats.sum_exec_runtime;
+    used.set(used.get().saturating_sub(Nanos(1)));
+    assert_eq!(state_alarms(&lab), ["deadline-groups GB6"]);
+}
+
+/// It owes 1 of 5 ms: two refills are enough, whatever comes of the first.
+#[test]
+fn gb10_a_queue_that_stays_throttled() {
+    let (lab, group, _) = grouped();
+    let bandwidth = &lab.k.group_queue(group, CPU0).bandwidth;
+    while !bandwidth.is_throttled() {
+        lab.advance(Nanos::from_millis(4));
+        lab.tick(0);
+    }
+    bandwidth.remaining.set(-1_000_000);
+    let mut watched = Watched::new(&lab);
+    let pool = lab.k.groups.get(group).pool.as_ref().expect("a limit");
+    let mut late = || {
+        let found = watched.checker.look(&lab.k, &lab.k.online, &lab.k.online);
+        found.map(|found| found.invariant)
+    };
+    assert_eq!(late(), None);
+    let told = [1, 2, 3].map(|refills| {
+        pool.period.set(refills);
+        late()
+    });
+    assert_eq!(told, [None, None, Some("deadline-groups GB10")]);
 }
 
 #[test]

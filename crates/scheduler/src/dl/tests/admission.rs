@@ -1,10 +1,11 @@
 //! Who is let in, and what is in use (deadline-groups A3, deadline-groups A6, deadline-groups A7).
 
 use super::ms;
-use crate::dl::{NotAdmitted, fits, promises_hold};
+use crate::dl::{NotAdmitted, fits, may_take_affinity, promises_hold};
 use crate::policy::sched_setscheduler;
 use crate::testing::{Lab, cpus, deadline, fifo};
 use crate::{CpuId, Policy, TaskId};
+use alloc::format;
 
 fn asks(lab: &Lab, p: TaskId, policy: Policy) -> Result<(), NotAdmitted> {
     let answer = lab.run(sched_setscheduler(lab.cpu(0), p, policy));
@@ -64,6 +65,20 @@ fn what_is_promised_is_kept() {
     let taken = 524_288 + 2 * 52_428;
     assert_eq!(holds("6.18.y", 300_000), Ok(()), "314572 each, and 629144 are taken");
     assert_eq!(holds("6.18.y", 299_999), Err(NotAdmitted::Promised { limit: 2 * 314_571, taken }));
+}
+
+/// deadline-groups A2, as the recording dl-errors has it: EBUSY, and not the EPERM of check 9.
+#[test]
+fn the_affinity_of_a_deadline_task_is_not_narrowed() {
+    let lab = Lab::new(2, "6.1.y", &[]);
+    let p = lab.spawn(Policy::Normal, 0);
+    let may = |policy: Policy, allowed: &[u16]| {
+        lab.k.task(p).policy.overwrite(policy);
+        may_take_affinity(&lab.k, lab.k.task(p), cpus(allowed))
+    };
+    let narrowed = may(deadline(10, 100, 100), &[0]).expect_err("EBUSY");
+    assert!(matches!(narrowed, NotAdmitted::Narrowed { .. }) && format!("{narrowed}").contains("EBUSY"));
+    assert_eq!((may(deadline(10, 100, 100), &[0, 1]), may(Policy::Normal, &[0])), (Ok(()), Ok(())));
 }
 
 /// deadline-groups A2 check 9, and kernels that have no such class or flag.

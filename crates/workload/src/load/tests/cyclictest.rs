@@ -1,12 +1,19 @@
 use super::*;
+use machine::TaskSpec;
 use schema::CyclictestThread;
 
 /// Policy, CPUs and interval of each thread.
 fn threads(command: &str, cpus: usize) -> Vec<(Policy, String, Nanos)> {
     let built = build(command, cpus);
     let LoadResult::Cyclictest(result) = built.load.result("") else { panic!("{command}") };
+    // Nobody has a cpuset: all CPUs of the machine are there to choose from.
+    let cpu_of = |spec: &TaskSpec| {
+        let asked = spec.cpus.unwrap_or(CpuMask::first_n(cpus));
+        let nth = |number: u32| asked.iter().nth((number % asked.weight()) as usize).expect("one of them");
+        spec.nth_cpu.map_or("any".into(), |number| nth(number).0.to_string())
+    };
     let row = |(task, thread): (&Spawn, &CyclictestThread)| {
-        (task.spec.policy, task.spec.cpus.map_or("any".into(), |c| c.to_string()), us(thread.interval_us))
+        (task.spec.policy, cpu_of(&task.spec), us(thread.interval_us))
     };
     built.tasks.iter().zip(&result.threads).map(row).collect()
 }

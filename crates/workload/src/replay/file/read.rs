@@ -16,7 +16,9 @@ use crate::told::read_fork_kind;
 use crate::units;
 use machine::{DeviceId, ForkKind, Objects, WakePaths};
 use scheduler::{MutexId, Nanos};
+use schema::is_in_group;
 use std::collections::{BTreeMap, BTreeSet};
+use suggest::suggest;
 use thiserror::Error;
 use trace::{MAX_CPUS, Pid};
 
@@ -125,9 +127,14 @@ impl Reader {
         let index = self.tasks.len() - 1;
         let Some(task) = self.tasks.last_mut() else { return Ok(()) };
         if word == "group" {
-            let path = Group::new(rest.trim())?.path().into();
-            self.groups.of.insert(TaskIndex(index as u32), path);
-            return Ok(());
+            let group = Group::new(rest.trim())?;
+            is_there(group.path(), &self.groups.described)?;
+            return match self.groups.of.insert(TaskIndex(index as u32), group.path().into()) {
+                None => Ok(()),
+                Some(first) => Err(format!(
+                    "the task is in group {first} already, and in one only; leave one of the lines out"
+                )),
+            };
         }
         if fact(task, manner, word, rest.trim())? {
             if !task.steps.is_empty() {
@@ -210,6 +217,8 @@ impl Reader {
             "warning" => self.caveats.warnings.push(read_one_line(rest)),
             "note" => self.caveats.notes.push(read_one_line(rest)),
             "group" => self.groups.described.push(words::group(rest)?),
+            "isolcpus" => self.groups.isolcpus = units::cpu_list(rest)?,
+            "nohz_full" => self.groups.nohz_full = units::cpu_list(rest)?,
             "idle" => self.idle_polls = idle_polls(rest)?,
             "waiters" => self.rtmutex_spins = Some(spins(rest)?),
             "throttles" => self.throttling = throttling(rest)?,
@@ -221,7 +230,7 @@ impl Reader {
             _ => {
                 return Err(format!(
                     "`{word}` is not known here; before the first task stand cpus, span, hz, ticks, command, \
-                     idle, waiters, throttles, group, kernel, warning, note, machine, paths, and the objects of told steps"
+                     idle, waiters, throttles, group, isolcpus, nohz_full, kernel, warning, note, machine, paths, and the objects of told steps"
                 ));
             }
         }
@@ -341,6 +350,18 @@ fn known_mutex(text: &str, objects: &Objects) -> Result<MutexId, String> {
     let mutex = MutexId(number(text, 0, u32::MAX)?);
     let exists = mutex.index() < objects.mutexes.len();
     exists.then_some(mutex).ok_or_else(|| format!("there is no mutex {} above the first task", mutex.0))
+}
+
+/// A group is there if it is described, or one below it is. Where none is described, all are as the kernel
+/// makes them.
+fn is_there(path: &str, described: &[Group]) -> Result<(), String> {
+    if described.is_empty() || described.iter().any(|group| is_in_group(group.path(), path)) {
+        return Ok(());
+    }
+    let near = suggest(path, described.iter().map(|group| group.path().to_owned()));
+    let advice = near
+        .map_or_else(|| format!("write `group {path}` there, too"), |near| format!("did you mean `{near}`?"));
+    Err(format!("there is no group `{path}` above the first task; {advice}"))
 }
 
 /// Whom the kernel throttles.

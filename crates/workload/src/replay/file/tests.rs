@@ -142,6 +142,35 @@ task 6 b
     exit
 ";
 
+/// As of `--in`: a typing error is no group without limits.
+#[test]
+fn a_task_is_in_one_group_and_in_one_that_is_there() {
+    let with = |above: &str, lines: &str| {
+        PERIODIC.replace("\n# A comment.", above).replace("  period 10ms", &format!("{lines}\n  period 10ms"))
+    };
+    let read = |above: &str, lines: &str| Recording::from_text(&with(above, lines));
+    let (web, limits) = ("group web cpu.max:20000/100000\n", "group a/b\ngroup rt cpuset.cpus:0-1,4\n");
+    for (above, lines, line, problem) in [
+        (web, "  group wbe", 9, "there is no group `wbe` above the first task; did you mean `web`?"),
+        (web, "  group database", 9, "write `group database` there, too"),
+        (limits, "  group a\n  group a/b", 11, "the task is in group a already"),
+    ] {
+        let error = read(above, lines).expect_err("refused");
+        assert!(error.line == line && error.problem.contains(problem), "{error}");
+    }
+    // A group above one that is there is made with it; where none is described, all are made.
+    for (above, lines) in [(limits, "  group a"), ("", "  group wbe"), (web, "  group /web")] {
+        assert!(read(above, lines).is_ok(), "{lines}");
+    }
+    let recording = read(limits, "  group rt").expect("legal").recording;
+    assert_eq!(recording.groups.described[1].words(), ["cpuset.cpus:0-1,4"]);
+    // What is written down of a recording, some of whose groups are as the kernel makes them, is read again.
+    let mut recording = read(web, "  group web").expect("legal").recording;
+    recording.groups.of.insert(crate::replay::TaskIndex(1), "other/one".into());
+    let again = Recording::from_text(&recording.to_text(Origin::default())).expect("our own file");
+    assert_eq!(again.recording.groups.of, recording.groups.of);
+}
+
 #[test]
 fn told_programs_come_back_and_their_work_can_be_changed() {
     let recording = Recording::from_text(TOLD).expect("a workload").recording;

@@ -59,6 +59,10 @@ pub(super) fn fact(words: &[&str]) -> Result<ToldTask, String> {
          deadline task"
             .to_owned()
     };
+    let (words, kernel_thread) = match words {
+        [words @ .., "thread=kernel"] => (words, true),
+        words => (words, false),
+    };
     let (words, recorded_work) = match words {
         [words @ .., "work=recorded"] => (words, true),
         words => (words, false),
@@ -83,6 +87,7 @@ pub(super) fn fact(words: &[&str]) -> Result<ToldTask, String> {
             .and_then(small)?,
         timer_slack: read_time(&value(timer_slack, "timer-slack=")?)?,
         recorded_work,
+        kernel_thread,
         deadline,
     })
 }

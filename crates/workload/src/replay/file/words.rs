@@ -134,7 +134,8 @@ pub(super) fn number(text: &str, least: u32, most: u32) -> Result<u32, String> {
 /// A task group: its path, then what is written into its files, `cpu.weight:300`.
 pub(super) fn group(text: &str) -> Result<Group, String> {
     let mut words: Vec<&str> = text.split_whitespace().collect();
-    let is_path = |word: &&str| !(word.starts_with("cpu.") && word.contains(':'));
+    let is_file = |word: &str| word.starts_with("cpu.") || word.starts_with("cpuset.");
+    let is_path = |word: &&str| !(is_file(word) && word.contains(':'));
     let settings = words.split_off(words.iter().rposition(is_path).map_or(0, |last| last + 1));
     let mut group = Group::new(&words.join(" "))?;
     group.write(settings)?;

@@ -79,9 +79,17 @@ impl Recording {
         if let Some(word) = self.throttling.word() {
             let _ = writeln!(text, "throttles {word}");
         }
+        for (word, cpus) in [("isolcpus", self.groups.isolcpus), ("nohz_full", self.groups.nohz_full)] {
+            if !cpus.is_empty() {
+                let _ = writeln!(text, "{word} {cpus}");
+            }
+        }
         for group in &self.groups.described {
             let words = group.words().iter().map(|word| format!(" {word}")).collect::<String>();
             let _ = writeln!(text, "group {}{words}", one_line(group.path()));
+        }
+        for path in self.groups.undescribed() {
+            let _ = writeln!(text, "group {}", one_line(path));
         }
         for line in paths::lines(&self.paths) {
             let _ = writeln!(text, "{line}");
@@ -150,14 +158,18 @@ impl Recording {
         }
         fact("arrivals", task.arrivals.to_string());
         if let Some(told) = task.told {
-            let ToldTask { nice, working_set_bytes, timer_slack, recorded_work, deadline } = told;
+            let ToldTask { nice, working_set_bytes, timer_slack, recorded_work, kernel_thread, deadline } =
+                told;
             let (nice, slack) = (nice.get(), time(timer_slack));
             let work = if recorded_work { " work=recorded" } else { "" };
+            let thread = if kernel_thread { " thread=kernel" } else { "" };
             let policy = deadline.map(|params| format!(" policy={}", policy_text(Policy::Deadline(params))));
             let policy = policy.unwrap_or_default();
             fact(
                 "told",
-                format!("nice={nice} working-set={working_set_bytes} timer-slack={slack}{policy}{work}"),
+                format!(
+                    "nice={nice} working-set={working_set_bytes} timer-slack={slack}{policy}{work}{thread}"
+                ),
             );
         }
         let timer = Timer::of(task);

@@ -56,7 +56,7 @@ pub struct Pool {
     /// The slack timer runs.
     pub(super) slack_runs: Kept<bool>,
     /// How many periods have begun.
-    pub(super) period: Kept<u64>,
+    pub(crate) period: Kept<u64>,
     /// CPUs on which the group's queue is throttled, oldest first.
     pub(super) throttled: RefCell<VecDeque<CpuId>>,
 }
