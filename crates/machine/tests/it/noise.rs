@@ -3,9 +3,10 @@
 use crate::engine::{fifo, ideal, ms, run_with, script, us};
 use crate::figures::{ALL, Figure::*, figure};
 use machine::{
-    Behaviour, Env, IrqOff, KthreadNoise, MachineSpec, Noise, RunOptions, Setup, Spread, Step, TaskSpec,
-    Woken,
+    Behaviour, Env, IrqOff, KthreadNoise, Machine, MachineSpec, Noise, RunOptions, Setup, Spread, Step,
+    TaskSpec, Woken,
 };
+use scheduler::registry::Config;
 use scheduler::{Nanos, Nice, Topology};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -82,8 +83,11 @@ fn late(priority: u8, change: impl Fn(&mut Noise)) -> Late {
     let mut setup = Setup::new(1);
     setup.spawn(Nanos::ZERO, timer);
     setup.spawn(Nanos::ZERO, script("hog", [Step::Compute(Nanos::from_secs(9))]).0);
+    // So that a kernel thread is preempted in its work.
+    let config = Config::of_profile("6.1").expect("a profile");
+    config.set("preempt_model=full").expect("a legal setting");
     let options = RunOptions { duration: Nanos::from_secs(4), ..RunOptions::default() };
-    run_with(spec, "6.1", setup, options).expect("a sound run");
+    Machine::new(spec, config, setup, options).and_then(Machine::run).expect("a sound run");
     let woken = clock.borrow();
     assert_eq!(woken.len() as u64, TIMERS + 1);
     let late: Vec<u64> = woken[1..].iter().zip(&times).map(|(at, due)| (*at - *due).0).collect();

@@ -313,18 +313,22 @@ fn m6_three_interrupts_are_two_runs() {
         length: Spread::Constant(RUN + HARD_PART),
         device: true,
     });
-    let outcome = run(&["6.1-rt", "sched_rt_runtime_us=-1"], spec, Setup::new(1));
+    let mut setup = Setup::new(1);
+    setup.spawn(Nanos::ZERO, hog());
+    let outcome = run(&["6.1-rt", "sched_rt_runtime_us=-1"], spec, setup);
     let pid = outcome.tasks.iter().find(|t| &*t.comm == "irq/24-dev").expect("a thread").pid;
     let log = outcome.log.as_ref().expect("asked for");
     let mut came: Vec<Nanos> = Vec::new();
     let (mut of_one, mut of_three) = (0, 0);
     for record in log {
         match &record.event {
-            LogEvent::IrqHandlerEntry { irq: LogInterrupt::IrqsOff { .. } } => came.push(record.time),
-            LogEvent::SchedSwitch { prev, .. } if prev.pid == pid => {
+            LogEvent::IrqHandlerEntry { irq: LogInterrupt::IrqsOff { .. } } => {
+                came.push(Nanos(record.time.0))
+            }
+            LogEvent::SchedSwitch { prev, .. } if prev.pid.0 == pid.0 => {
                 let Some(first) = came.first().map(|at| *at + HARD_PART) else { continue };
                 // The hard parts of those that come meanwhile are not the thread's.
-                let ran = record.time - first - HARD_PART * (came.len() as u64 - 1);
+                let ran = Nanos(record.time.0) - first - HARD_PART * (came.len() as u64 - 1);
                 match came[..] {
                     [_] => {
                         assert_eq!(ran, RUN, "at {first}");

@@ -16,9 +16,9 @@ const LENGTH: Nanos = us(450);
 
 const STRETCH: Stretch = Stretch {
     points: Some(Points { cond_every: us(8), might_every: us(4), longest: us(20) }),
-    atomic_percent: 25,
+    atomic_percent: 40,
     atomic_mean: Nanos(1_500),
-    atomic_max: us(3),
+    atomic_max: us(1),
 };
 
 /// A figure: its name, how it is doubled, and the models under which a wakeup waits by it.
