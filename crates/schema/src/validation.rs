@@ -101,6 +101,10 @@ pub struct ValidatedRun {
     pub name: String,
     /// How the simulation knows what the tasks did.
     pub mode: ValidationMode,
+    /// What of it was taken from the recording with which it is compared, or chosen with its figures in view;
+    /// absent of a replay, all of which was, and where nothing was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inferred: Option<String>,
     /// The kind of machine that was recorded: `native`, `guest`, or whatever the reference says.
     pub class: String,
     /// CPUs of the recorded machine.
@@ -204,7 +208,8 @@ pub enum Claim {
     /// That the recording is read as the field's own tools read it; nothing is simulated.
     Reading,
     /// That what the recording does not say was inferred well, and that the model does with it what the
-    /// kernel did.
+    /// kernel did: a replay, or a program beside which something ran that was chosen with its figures in
+    /// view.
     Inference,
     /// That the model does what the kernel did: no figure of the recording was used.
     Prediction,

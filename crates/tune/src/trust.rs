@@ -4,8 +4,8 @@ use schema::TuneFigure;
 
 const PAGE: &str = include_str!("../../../docs/accuracy.md");
 
-/// The question that is about any change of a setting.
-const OF_SETTINGS: &str = "What would change on other CPUs or with another setting?";
+/// The question that is about a change of a setting. One setting has recordings with and without it.
+const OF_SETTINGS: &str = "What would change with another setting (START_DEBIT)?";
 
 /// Which question of the page is about a figure: the beginning of its key, the end of it, the question.
 const QUESTIONS: &[(&str, &[&str], &str)] = &[
@@ -14,7 +14,11 @@ const QUESTIONS: &[(&str, &[&str], &str)] = &[
         &["max", "worst_latency", "p99", "p99_latency"],
         "How late is a real-time timer, at worst?",
     ),
-    ("cyclictest", &["min", "avg", "mean_latency"], "How late is a real-time timer, usually?"),
+    (
+        "cyclictest",
+        &["min", "avg", "mean_latency"],
+        "How late is a real-time timer beside other work, usually?",
+    ),
     ("rt_migrate", &[], "What do real-time threads do that share mutexes?"),
     ("oltp", &[], "How much does a database do with more clients?"),
     ("hog", &[], "How do fair tasks share CPUs?"),
@@ -59,7 +63,8 @@ pub fn trust(key: &str, gained: Option<&TuneFigure>) -> Vec<String> {
     }];
     let Some(changes) = answer(OF_SETTINGS) else { return said };
     said.push(format!(
-        "What another setting or other CPUs change is typically {} off: {}.",
+        "What a setting changes is typically {} off where it was recorded with and without it, which is \
+         START_DEBIT alone: {}.",
         changes.words,
         plain(changes.answer)
     ));

@@ -10,9 +10,9 @@ pub struct PublishedFile {
 }
 
 macro_rules! published {
-    ($($name:literal)+) => {
-        /// Every experiment that comes with the program, in the order of `all`.
-        pub const PUBLISHED: &[PublishedFile] = &[$(
+    ($(#[$doc:meta])+ $which:ident: $($name:literal)+) => {
+        $(#[$doc])+
+        pub const $which: &[PublishedFile] = &[$(
             PublishedFile {
                 name: $name,
                 text: include_str!(concat!("../../../../experiments/", $name, ".toml")),
@@ -22,6 +22,8 @@ macro_rules! published {
 }
 
 published! {
+    /// Every experiment that comes with the program, in the order of `all`.
+    PUBLISHED:
     "000"
     "001" "001-long" "001-many-queues" "001-seconds"
     "002" "002-ablation" "002-scaling"
@@ -35,4 +37,13 @@ published! {
     "dl-server-wakeup" "dl-affinity"
     "preempt-rt"
     "upgrade"
+}
+
+published! {
+    /// Those that are run by the path of their file, in the root of the source: their loads or machines are
+    /// files there, or they take too long for `all`. What they claim is told with that of the others.
+    BY_PATH:
+    "001-recorded"
+    "rt-push-ipi-sockets"
+    "rt-push-ipi-lockup"
 }

@@ -1,5 +1,6 @@
 //! What an experiment file says of itself: what was fitted, assumed and predicted.
 
+use super::builtin::BY_PATH;
 use super::file::{ByHandTable, ExperimentFile, VariantFile};
 use super::fit::FitTable;
 use super::parameters::Free;
@@ -13,7 +14,7 @@ use schema::reproduction::Role;
 /// # Errors
 /// None: the tests have read their files.
 pub fn claims() -> Result<Vec<Claims>, Error> {
-    PUBLISHED.iter().map(|file| PublishedExperiment::builtin(file)?.claims()).collect()
+    PUBLISHED.iter().chain(BY_PATH).map(|file| PublishedExperiment::builtin(file)?.claims()).collect()
 }
 
 impl PublishedExperiment {

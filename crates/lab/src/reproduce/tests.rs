@@ -66,6 +66,20 @@ fn every_experiment_that_comes_with_the_program_can_be_read() {
     }
 }
 
+/// The page says of each file of the folder what is fitted and what is predicted.
+#[test]
+fn every_file_of_the_folder_says_what_it_claims() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
+    let names = std::fs::read_dir(folder).expect("the folder").filter_map(|entry| {
+        let name = entry.expect("readable").file_name().into_string().expect("plain");
+        name.strip_suffix(".toml").map(str::to_owned)
+    });
+    let there: std::collections::BTreeSet<String> = names.collect();
+    let claims = super::claims::claims().expect("our own files");
+    assert_eq!(claims.len(), there.len(), "each once");
+    assert_eq!(claims.into_iter().map(|of| of.name).collect::<std::collections::BTreeSet<_>>(), there);
+}
+
 #[test]
 fn each_variant_runs_at_each_value_of_the_sweep_with_each_seed() {
     let experiment = small(str::to_owned).expect("a file");

@@ -41,6 +41,9 @@ pub(super) struct ForwardFile {
     pub against: Option<String>,
     #[serde(rename = "for")]
     pub duration: Option<String>,
+    /// What of the run was taken from the recording with which it is compared, or chosen with its figures in
+    /// view: these are then inferences.
+    pub inferred: Option<String>,
     #[serde(default = "five")]
     pub seeds: u32,
     /// What stands for `{name}` in loads, for one seed after the other.

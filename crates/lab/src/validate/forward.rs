@@ -55,7 +55,8 @@ pub(super) fn run(
         let recorded = figure.recorded.as_ref().map(|recorded| recorded.values(folder, host.files));
         let simulated: Vec<f64> = told.iter().map(|told| told.figures[index]).collect();
         let source = file.source.as_ref();
-        Ok(figure.judged(&recorded.transpose()?.unwrap_or_default(), &simulated, Claim::Prediction, source))
+        let claim = if forward.inferred.is_some() { Claim::Inference } else { Claim::Prediction };
+        Ok(figure.judged(&recorded.transpose()?.unwrap_or_default(), &simulated, claim, source))
     };
     let figures = forward.figure.iter().enumerate().map(figure);
     let distribution = |(index, distribution): (usize, &super::distribution::DistributionFile)| {
@@ -67,6 +68,7 @@ pub(super) fn run(
     Ok(ValidatedRun {
         name: forward.name.clone(),
         mode: ValidationMode::Forward,
+        inferred: forward.inferred.clone(),
         class: class.clone(),
         cpus: *cpus,
         loads: forward.loads.clone(),

@@ -17,7 +17,12 @@ pub struct References {
     /// In the order of their names.
     pub list: Vec<Reference>,
     bounds: Bounds,
+    /// Not all that there are.
+    part: bool,
 }
+
+/// Why a part may miss what is wanted of a share of all.
+const OF_A_PART: &str = "so many are in this part of the references; it is wanted of all of them together";
 
 impl References {
     /// What is in the files of a folder, by their paths. Each `reference.toml` is one, and so is each trace
@@ -46,13 +51,16 @@ impl References {
             list.push(Reference::of_recording(root, path, &rules, &listing, files)?);
         }
         list.sort_by(|one, other| one.name.cmp(&other.name));
-        Ok(References { list, bounds })
+        Ok(References { list, bounds, part: false })
     }
 
-    /// Leaves those of a name, or whose names begin so.
+    /// Leaves those of a name, or whose names begin so. What is wanted of a share of many figures is then
+    /// told and is no failure.
     #[must_use]
     pub fn named(mut self, name: &str) -> References {
+        let all = self.list.len();
         self.list.retain(|reference| reference.name.starts_with(name));
+        self.part |= self.list.len() < all;
         self
     }
 
@@ -74,11 +82,17 @@ impl References {
     /// What many figures come to together.
     #[must_use]
     pub fn judged(&self, references: Vec<ValidatedReference>) -> Validation {
+        let mut bounds = judge(&self.bounds.bound, &references);
+        if self.part {
+            for bound in bounds.iter_mut().filter(|bound| bound.fails()) {
+                bound.unreached = Some(OF_A_PART.to_owned());
+            }
+        }
         Validation {
             schema: ValidateSchema,
             command: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            bounds: judge(&self.bounds.bound, &references),
+            bounds,
             references,
         }
     }

@@ -38,6 +38,7 @@ pub(super) fn run(reference: &Reference, replay: &ReplayFile, host: Host<'_>) ->
     Ok(ValidatedRun {
         name: replay.recording.clone(),
         mode: ValidationMode::Replay,
+        inferred: None,
         class: reference.file.class.clone(),
         cpus: inspected.cpus.len() as u64,
         loads: vec![replay.recording.clone()],

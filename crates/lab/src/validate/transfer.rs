@@ -53,6 +53,7 @@ pub(super) fn run(
     Ok(ValidatedRun {
         name: format!("{}: {}", replay.recording, transfer.name),
         mode: ValidationMode::Transfer,
+        inferred: None,
         class: reference.file.class.clone(),
         cpus: inspected.cpus.len() as u64,
         loads: vec![replay.recording.clone()],

@@ -261,6 +261,47 @@ fn what_is_missed_is_told_by_name() {
     assert_eq!(bound, "hogs: 0.0 % of 1 are within 2 %, 100 % wanted");
 }
 
+/// A bound says what is wanted of a share of all figures: of a part it is told, and no failure. A figure
+/// that has a band of its own is one.
+#[test]
+fn a_part_of_the_references_misses_no_share() {
+    let mut files = own("");
+    files.insert("here/hog/result.json".to_owned(), br#"{"cpu_ms": 50}"#.to_vec());
+    let without_band = OWN.replace("{SETTING}", "").replace("within_percent = 2\n", "");
+    files.insert("here/hog/reference.toml".to_owned(), without_band.clone().into_bytes());
+    files.insert("here/other/reference.toml".to_owned(), without_band.into_bytes());
+    files.insert("here/other/result.json".to_owned(), br#"{"cpu_ms": 99.5}"#.to_vec());
+    let all = of_own(&files).expect("readable");
+    let missed = |references: References| {
+        let validation = run(&references, &files);
+        (validation.bounds[0].met, validation.failures().len())
+    };
+    assert_eq!(missed(all.clone()), (Some(false), 1), "half of them");
+    assert_eq!(missed(all.clone().named("hog")), (Some(false), 0), "told, and no failure");
+    assert_eq!(missed(all.clone().named("")), (Some(false), 1), "that is no part");
+    assert_eq!(missed(all.named("other")), (Some(true), 0));
+    files.insert("here/hog/reference.toml".to_owned(), OWN.replace("{SETTING}", "").into_bytes());
+    let banded = run(&of_own(&files).expect("readable").named("hog"), &files);
+    assert_eq!(banded.failures().len(), 1, "its own band: {:?}", banded.failures());
+}
+
+/// What ran beside a program was chosen by the recording: its figures are no predictions, and the run says
+/// what it was.
+#[test]
+fn what_is_inferred_of_a_run_makes_its_figures_inferences() {
+    let mut files = own("");
+    let claims = |files: &Files| {
+        let run = run(&of_own(files).expect("readable"), files).references.remove(0).runs.remove(0);
+        (run.inferred, run.figures.iter().map(|figure| figure.claim).collect::<Vec<_>>())
+    };
+    assert_eq!(claims(&files), (None, vec![Claim::Prediction; 2]));
+    let named = "name = \"a hog\"\n";
+    let inferred =
+        OWN.replace("{SETTING}", "").replace(named, &format!("{named}inferred = \"a second hog\"\n"));
+    files.insert("here/hog/reference.toml".to_owned(), inferred.into_bytes());
+    assert_eq!(claims(&files), (Some("a second hog".to_owned()), vec![Claim::Inference; 2]));
+}
+
 #[test]
 fn what_is_wrong_with_a_reference_is_said_with_its_file() {
     let error = |path: &str, text: &str| {

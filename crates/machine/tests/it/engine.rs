@@ -39,11 +39,11 @@ pub(crate) fn fifo(priority: u8) -> Policy {
     Policy::Fifo(RtPriority::new(priority).expect("1 to 99"))
 }
 
-pub(crate) fn ms(n: u64) -> Nanos {
+pub(crate) const fn ms(n: u64) -> Nanos {
     Nanos::from_millis(n)
 }
 
-pub(crate) fn us(n: u64) -> Nanos {
+pub(crate) const fn us(n: u64) -> Nanos {
     Nanos::from_micros(n)
 }
 

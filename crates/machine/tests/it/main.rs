@@ -29,6 +29,7 @@ mod slack;
 mod softirq;
 mod speeds;
 mod starvation;
+mod stretches;
 mod theory;
 mod time_adds_up;
 mod timers;

@@ -1,11 +1,12 @@
 //! The noise of a machine file: what it moves, and what it does not.
 
-use crate::engine::{fifo, ms, run_with, us};
-use crate::figures::{Figure::*, figure};
+use crate::engine::{fifo, ideal, ms, run_with, script, us};
+use crate::figures::{ALL, Figure::*, figure};
 use machine::{
-    Behaviour, Env, IrqOff, KthreadNoise, MachineSpec, Noise, RunOptions, Setup, Spread, Step, TaskSpec,
-    Woken,
+    Behaviour, Env, IrqOff, KthreadNoise, Machine, MachineSpec, Noise, RunOptions, Setup, Spread, Step,
+    TaskSpec, Woken,
 };
+use scheduler::registry::Config;
 use scheduler::{Nanos, Nice, Topology};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -46,6 +47,116 @@ fn noise_moves_what_it_disturbs() {
     assert!(ms(20) < kthread(us(10), us(500)));
     assert!(kthread(us(10), us(500)) < kthread(us(20), us(500)));
     assert!(kthread(us(10), us(1_000)) < kthread(us(10), us(500)));
+}
+
+/// Of all figures a later timer moves those of timers, as a later delivery does, and each of them by as much.
+#[test]
+fn jitter_moves_timers_and_nothing_else() {
+    let of = |jitter: Option<Nanos>| {
+        let mut spec = MachineSpec::ideal(Topology::flat(8));
+        spec.noise.timer_jitter = jitter.map(Spread::Constant);
+        ALL.map(|f| figure(f, &spec))
+    };
+    let [none, once, twice] = [None, Some(us(10)), Some(us(20))].map(of);
+    for figure in ALL {
+        let by = if matches!(figure, Timer | Idle) { us(10) } else { Nanos::ZERO };
+        let at = figure as usize;
+        assert_eq!((once[at] - none[at], twice[at] - once[at]), (by, by), "{figure:?}");
+    }
+}
+
+/// How often timers of a FIFO task of this priority are late beside a hog, and how late they are in the
+/// mean of all.
+struct Late {
+    share: f64,
+    mean_us: f64,
+}
+
+fn late(priority: u8, change: impl Fn(&mut Noise)) -> Late {
+    const TIMERS: u64 = 6_000;
+    let mut spec = ideal(1);
+    change(&mut spec.noise);
+    // No multiple of a period of anything else here.
+    let times: Vec<Nanos> = (1..=TIMERS).map(|n| Nanos(613_127 * n)).collect();
+    let (mut timer, clock) = script("timer", times.iter().map(|at| Step::SleepUntil(*at)));
+    timer.policy = fifo(priority);
+    let mut setup = Setup::new(1);
+    setup.spawn(Nanos::ZERO, timer);
+    setup.spawn(Nanos::ZERO, script("hog", [Step::Compute(Nanos::from_secs(9))]).0);
+    // So that a kernel thread is preempted in its work.
+    let config = Config::of_profile("6.1").expect("a profile");
+    config.set("preempt_model=full").expect("a legal setting");
+    let options = RunOptions { duration: Nanos::from_secs(4), ..RunOptions::default() };
+    Machine::new(spec, config, setup, options).and_then(Machine::run).expect("a sound run");
+    let woken = clock.borrow();
+    assert_eq!(woken.len() as u64, TIMERS + 1);
+    let late: Vec<u64> = woken[1..].iter().zip(&times).map(|(at, due)| (*at - *due).0).collect();
+    let count = late.iter().filter(|by| **by > 0).count();
+    let share = |of: f64| of / TIMERS as f64;
+    Late { share: share(count as f64), mean_us: share(late.iter().sum::<u64>() as f64 / 1e3) }
+}
+
+/// Near what it is to be, but for chance in a few hundred late ones of 6000.
+fn near(found: f64, expected: f64, what: &str) {
+    assert!((found / expected - 1.0).abs() < 0.2, "{what}: {found:.4}, {expected:.4} expected");
+}
+
+/// Stretches that begin independently of each other (a Poisson process of rate r) hold up a timer whatever
+/// the priority: with a chance of rho = r E(L), by r E(L^2) / (2 (1 - rho)) in the mean of all (Pollaczek
+/// and Khinchine). So twice as long ones count four times, twice as many twice, and a steeper Pareto's tail
+/// less.
+#[test]
+fn stretches_with_interrupts_off_hold_up_timers_as_queueing_theory_says() {
+    let source = |per_second: u32, length: Spread| {
+        move |noise: &mut Noise| {
+            let (what, per_minute_per_cpu) = ("host".into(), 60 * per_second);
+            noise.irq_off.push(IrqOff { what, per_minute_per_cpu, length, device: false });
+        }
+    };
+    for (per_second, length_us) in [(2_000, 20), (2_000, 40), (4_000, 20)] {
+        let (rate, length) = (f64::from(per_second) / 1e6, length_us as f64);
+        let rho = rate * length;
+        for priority in [10, 99] {
+            let Late { share, mean_us } = late(priority, source(per_second, Spread::Constant(us(length_us))));
+            let what = format!("{per_second} of {length_us} us, FIFO {priority}");
+            near(share, rho, &what);
+            near(mean_us, rate * length * length / (2.0 * (1.0 - rho)), &what);
+        }
+    }
+    // From 10 us to 1 ms: the mean is 10 us and the integral of (10 / x) to the power of the slope from
+    // there.
+    let tail = |slope: i32| 10.0 * (1.0 - 100_f64.powi(1 - slope)) / f64::from(slope - 1);
+    for slope in [2, 4] {
+        let pareto = Spread::Pareto { min: us(10), slope_percent: 100 * slope as u32, max: ms(1) };
+        let found = late(50, source(4_000, pareto)).share;
+        near(found, 0.004 * (10.0 + tail(slope)), &format!("a slope of {slope}"));
+    }
+}
+
+/// A kernel thread holds up whom it comes before and nobody else; twice as long work four times as much,
+/// twice as often twice: run / period of the timers are late, by half of its run in the mean.
+#[test]
+fn a_kernel_thread_holds_up_whom_it_comes_before() {
+    let thread = |run: u64, period: u64| {
+        move |noise: &mut Noise| {
+            noise.kthreads.push(KthreadNoise {
+                comm: "irq/9".into(),
+                policy: fifo(50),
+                nice: Nice::default(),
+                per_cpu: true,
+                woken: Woken::Every(Spread::Constant(us(period))),
+                run: Spread::Constant(us(run)),
+            });
+        }
+    };
+    for (run, period) in [(20, 500), (40, 500), (20, 250)] {
+        // It sleeps for a period after its work.
+        let (share_of_time, what) = (run as f64 / (run + period) as f64, format!("{run} us each {period}"));
+        let Late { share, mean_us } = late(40, thread(run, period));
+        near(share, share_of_time, &what);
+        near(mean_us, share_of_time * run as f64 / 2.0, &what);
+        assert_eq!(late(60, thread(run, period)).share, 0.0, "{what}: above it");
+    }
 }
 
 /// Notes what its random numbers are, and asks for what they say.

@@ -30,7 +30,7 @@ pub fn validation(validation: &Validation, rows: Rows) -> String {
     sections.push(known(validation));
     sections.push(
         "Input: given to the simulation. Reading: the recording, read by us and by the\nfield's own tools. \
-         Inference: a replay. Prediction: no figure of it was used.\n"
+         Inference: a replay, or a run with something chosen by the\nrecording. Prediction: no figure of it was used.\n"
             .to_owned(),
     );
     sections.retain(|section| !section.is_empty());
@@ -59,8 +59,11 @@ fn of_run(run: &ValidatedRun, rows: Rows) -> String {
     let shown: Vec<&ValidatedFigure> =
         run.figures.iter().filter(|figure| rows == Rows::All || figure.within.is_some()).collect();
     let folded = run.figures.len() - shown.len();
+    if let Some(what) = &run.inferred {
+        out += &wrap(&format!("inferred: {what}"), "    ", "      ");
+    }
     if !shown.is_empty() {
-        out += &figures(&shown);
+        out += &figures(&shown, rows);
     }
     if folded > 0 {
         out += &wrap(&fold(run, folded), "    ", "      ");
@@ -79,7 +82,9 @@ fn fold(run: &ValidatedRun, folded: usize) -> String {
     format!("{} that count with others of their kind: {}", many(folded as u64, "figure"), parts.join(", "))
 }
 
-fn figures(figures: &[&ValidatedFigure]) -> String {
+/// A line for each; with all rows also the least and the most of repetitions and seeds, where there were
+/// several.
+fn figures(figures: &[&ValidatedFigure], rows: Rows) -> String {
     let mut table = Table::new(&[
         ("figure", Align::Left),
         ("recorded", Align::Right),
@@ -109,8 +114,19 @@ fn figures(figures: &[&ValidatedFigure]) -> String {
             figure.claim.name().to_owned(),
             verdict.to_owned(),
         ]);
+        if rows == Rows::All && (figure.recorded_low.is_some() || figure.low < figure.high) {
+            let seeds = |value: f64| Some(value).filter(|_| figure.low < figure.high);
+            table.row(spread("  least", figure.recorded_low, seeds(figure.low)));
+            table.row(spread("  most", figure.recorded_high, seeds(figure.high)));
+        }
     }
     table.render()
+}
+
+fn spread(what: &str, recorded: Option<f64>, simulated: Option<f64>) -> [String; 7] {
+    let [recorded, simulated] = [recorded, simulated].map(|value| value.map_or_else(String::new, digits4));
+    let nothing = String::new;
+    [what.to_owned(), recorded, simulated, nothing(), nothing(), nothing(), nothing()]
 }
 
 fn recorded(figure: &ValidatedFigure) -> String {
@@ -174,11 +190,17 @@ mod tests {
         for rows in [Rows::Folded, Rows::All] {
             let text = validation(&example, rows);
             assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-            for word in ["prediction", "known", "56 to 68", "85%", "75.0%", "nobody knows the fourth"] {
+            for word in ["inference", "known", "56 to 68", "85%", "75.0%", "nobody knows the fourth"] {
                 assert!(text.contains(word), "no {word} in\n{text}");
             }
             assert!(!text.contains("I/O"), "nothing was judged: {text}");
             assert_eq!(text.contains("rr1:8039"), rows == Rows::All, "{text}");
+            let spread = |row: &str| text.lines().find(|line| line.trim_start().starts_with(row));
+            let has = |row, figures: [&str; 2]| {
+                spread(row).is_some_and(|line| line.split_whitespace().skip(1).eq(figures))
+            };
+            let all = has("least ", ["60", "76"]) && has("most ", ["68", "84"]);
+            assert_eq!(all, rows == Rows::All, "of repetitions and of seeds: {text}");
         }
         let mut missed = example.clone();
         missed.references[0].runs[0].figures[0].unreached = None;

@@ -69,6 +69,7 @@ fn forward() -> ValidatedReference {
         runs: vec![ValidatedRun {
             name: "2 CPUs".to_owned(),
             mode: ValidationMode::Forward,
+            inferred: Some("a daemon, as often as it was seen".to_owned()),
             class: "guest".to_owned(),
             cpus: 2,
             loads: vec!["hog -n 5".to_owned()],
@@ -79,7 +80,7 @@ fn forward() -> ValidatedReference {
                 what: "median gap".to_owned(),
                 task: None,
                 realtime: false,
-                claim: Claim::Prediction,
+                claim: Claim::Inference,
                 unit: "ms".to_owned(),
                 recorded: Some(64.0),
                 recorded_low: Some(60.0),
@@ -116,6 +117,7 @@ fn replay() -> ValidatedReference {
         runs: vec![ValidatedRun {
             name: "mix-rr.dat".to_owned(),
             mode: ValidationMode::Replay,
+            inferred: None,
             class: "native".to_owned(),
             cpus: 2,
             loads: vec!["mix-rr.dat".to_owned()],

@@ -68,7 +68,8 @@ pub(super) const PROFILES: &[Profile] = &[
         name: "6.1-rt",
         meaning: "Linux 6.1 as released, with the -rt patches and PREEMPT_RT: interrupts of devices, soft \
                   interrupts and the timers of fair tasks in threads, ktimers among them; remote wakeups take the remote lock, \
-                  balancing looks at eight tasks; spinlocks sleep.",
+                  balancing looks at eight tasks; spinlocks sleep. Its times are assumed: none was compared \
+                  with a real kernel.",
         source: "rt-class 0.3, 0.4; fair-placement 8.1; machine.md 0.4, 1.3, 1.5 to 1.8, 1.10 to 1.12",
         base: Some("6.1"),
         settings: &[

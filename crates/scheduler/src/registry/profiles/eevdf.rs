@@ -75,7 +75,8 @@ pub(super) const PROFILES: &[Profile] = &[
     Profile {
         name: "6.12-rt",
         meaning: "Linux 6.12 as released, with PREEMPT_RT: interrupts of devices, soft interrupts and the timers of fair tasks in \
-                  ksoftirqd, a fair task, which has to wait for its turn.",
+                  ksoftirqd, a fair task, which has to wait for its turn. Its times are assumed: none was compared with a \
+                  real kernel.",
         source: "machine.md 0.4, 1.6 to 1.8, 1.11; eevdf-class 0.3, 0.4",
         base: Some("6.12"),
         settings: &[
@@ -139,7 +140,8 @@ pub(super) const PROFILES: &[Profile] = &[
     Profile {
         name: "6.18-rt",
         meaning: "Linux 6.18 as released, with PREEMPT_RT: interrupts of devices, soft interrupts and the timers of fair tasks in \
-                  threads that no longer exclude each other, ktimers among them.",
+                  threads that no longer exclude each other, ktimers among them. Its times are assumed: none was compared \
+                  with a real kernel.",
         source: "machine.md 0.4, 1.6 to 1.8, 1.11; eevdf-class 0.3, 0.4",
         base: Some("6.18"),
         settings: &[
