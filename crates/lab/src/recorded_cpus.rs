@@ -64,7 +64,8 @@ pub(crate) fn fit(
         };
         if release < since {
             left_out.push(format!(
-                "the recorded cpuset.cpus.partition {word} of group {} is left out: {} has none (since {since})",
+                "the recorded cpuset.cpus.partition {word} of group {} is left out: {} has none \
+                 (since {since})",
                 group.name, kernel.asked
             ));
             group.partition = PartitionKind::Member;

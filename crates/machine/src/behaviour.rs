@@ -30,8 +30,8 @@ pub struct TaskSpec {
     pub nice: Nice,
     /// Allowed CPUs; `None`: all.
     pub cpus: Option<CpuMask>,
-    /// It binds itself to one CPU before it does anything else, as threads of rt-tests do: of those that `cpus`
-    /// and its cpuset allow the one with this number, from 0, starting over at the last one.
+    /// It binds itself to one CPU before it does anything else, as threads of rt-tests do: of those that
+    /// `cpus` and its cpuset allow the one with this number, from 0, starting over at the last one.
     pub nth_cpu: Option<u32>,
     /// Working set that has to be refilled after the task lost its cache, in bytes (fair-class 12.1).
     pub working_set_bytes: u64,

@@ -103,3 +103,29 @@ fn what_a_smaller_machine_cannot_keep_is_told_of() {
     assert!(said("the recorded cpuset.cpus 1-2 of group a is left out"), "{:?}", result.warnings);
     assert!(said("the recorded isolcpus=3 is left out"), "{:?}", result.warnings);
 }
+
+/// The example of docs/cli.md: threads of rt-tests pin themselves to the CPUs that they may use. Without an
+/// option isolated ones are none of these.
+#[test]
+fn cyclictest_pins_its_threads_within_its_cpuset() {
+    let cpus_of = |described: &[&str], isolcpus: Option<&str>, load: &str| -> Vec<u64> {
+        let text = ExperimentText {
+            loads: vec![LoadText { load: load.to_owned(), file: None }],
+            members: described.iter().map(|_| groups::member("rt=cyclictest").expect("a member")).collect(),
+            duration_ns: Some(20_500_000),
+            isolcpus: isolcpus.map(str::to_owned),
+            ..text(described)
+        };
+        let experiment = Experiment::open(&text, &Files::new()).expect("sound");
+        let run = Experiment { record: true, ..experiment }.run().expect("it runs");
+        let logged = run.logged.expect("a log");
+        let threads = logged.log.head.tasks.iter().filter(|task| task.comm == "cyclictest");
+        threads.map(|task| task.cpus.as_ref().expect("pinned").parse().expect("to one CPU")).collect()
+    };
+    let partition = ["rt=cpuset.cpus:2-3,cpuset.cpus.partition:root"];
+    assert_eq!(cpus_of(&partition, None, "cyclictest -t3 -p80 -i1000"), [2, 3, 2]);
+    assert_eq!(cpus_of(&partition, None, "cyclictest -a0,3 -t2 -p80 -i1000"), [3, 3]);
+    assert_eq!(cpus_of(&[], Some("0,2"), "cyclictest -t3 -p80 -i1000"), [1, 3, 1]);
+    assert_eq!(cpus_of(&[], Some("0,2"), "cyclictest -a2 -t1 -p80 -i1000"), [2]);
+    assert_eq!(cpus_of(&[], None, "cyclictest -t -p80 -i1000"), [0, 1, 2, 3]);
+}

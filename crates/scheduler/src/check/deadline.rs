@@ -1,4 +1,4 @@
-//! deadline-groups DA1 to DA6 and DA8: the deadline class agrees with itself, the earliest deadline
+//! deadline-groups DA1 to DA3, DA5, DA6 and DA8: the deadline class agrees with itself, the earliest deadline
 //! runs, and nobody does who is throttled.
 
 use super::{Findings, Moment, Queue};
@@ -96,7 +96,7 @@ pub(super) fn earliest_runs<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'
     });
 }
 
-/// DA2 to DA4 and DA8 of all tasks, at rest.
+/// DA2, DA3 and DA8 of all tasks, at rest.
 pub(super) fn tasks<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     let k = moment.k;
     let mut own = 0;
@@ -119,14 +119,6 @@ pub(super) fn tasks<P: Platform>(moment: &Moment<'_, P>, found: &mut Findings) {
     }
     let mut all = 0;
     for root in k.root_domains() {
-        // DA4: what is promised are the promises to tasks, those of tasks that have left the class or exited
-        // up to their zero-lag times. (What fair servers have is counted apart.)
-        let of_tasks = moment.tasks().filter_map(|p| k.task(p).dl.if_any());
-        let of_tasks = of_tasks.map(|e| e.promised_in(root.id)).sum::<u64>();
-        let (promised, leftover) = (root.dl.total_bw(), root.dl.leftover.get());
-        found.expect("deadline-groups DA4", promised == of_tasks + leftover, || {
-            format!("CPUs {}: {promised} are promised, tasks have {of_tasks} and had {leftover}", root.span)
-        });
         let assigned = root.span.iter().map(|cpu| k.dl_cpus.this_bw(cpu)).sum::<u64>();
         all += assigned;
         found.expect("deadline-groups DA3", assigned <= root.dl.total_bw(), || {

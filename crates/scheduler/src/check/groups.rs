@@ -1,9 +1,8 @@
-//! deadline-groups GB1 to GB4, GB6, GB7 and GB9: the queues of the groups hang together, weights stay within
-//! the shares, what queues have published adds up, a group is charged with what its members ran for, and who
-//! has used up a limit is known to it.
+//! deadline-groups GB1 to GB4, GB7 and GB9: the queues of the groups hang together, weights stay within the
+//! shares, what queues have published adds up, and who has used up a limit is known to it.
 
 use super::{Findings, Moment, Queue};
-use crate::fair::{self, EntityId};
+use crate::fair;
 use crate::platform::Platform;
 use crate::{CpuId, GroupId, TaskId};
 use alloc::format;
@@ -31,35 +30,11 @@ pub(super) fn look<P: Platform>(moment: &Moment<'_, P>, queue: &Queue<'_>, found
             format!("CPU {cpu}: {group:?} has {members} members here, its entity is queued: {queued}")
         });
         parked(moment, queue, group, found);
-        charged_with_its_members(moment, queue, group, found);
         let (weight, shares) = (entity.se.exact_weight().parts(), 1024 * k.groups.get(group).shares);
         found.expect("deadline-groups GB3", (2..=shares).contains(&weight), || {
             format!("CPU {cpu}: {group:?} weighs {weight} of {shares} 1024ths")
         });
     }
-}
-
-/// GB6: the entity of a group is charged with what the members of its queue ran for. Of those that run, each
-/// counts up to when it was last charged.
-fn charged_with_its_members<P: Platform>(
-    moment: &Moment<'_, P>,
-    queue: &Queue<'_>,
-    group: GroupId,
-    found: &mut Findings,
-) {
-    let (k, cpu) = (moment.k, queue.rq.cpu);
-    let (own, of_parent) = (queue.rq.queue(group), queue.rq.queue(k.groups.get(group).parent));
-    let id = TaskId::of_group(group, cpu);
-    let stats = &k.task(id).stats;
-    let runs = of_parent.curr.map(EntityId::task) == Some(id);
-    let [entity, members] = match own.curr.filter(|_| runs) {
-        Some(curr) => [stats, &k.task(curr.task()).stats].map(|stats| stats.exec_start.get().0),
-        None => [0, 0],
-    };
-    let (used, ran) = (stats.sum_exec_runtime.get().0, own.exec_clock.0);
-    found.expect("deadline-groups GB6", used + members == ran + entity, || {
-        format!("CPU {cpu}: {group:?} is charged with {used} ns, its members with {ran}; it runs: {runs}")
-    });
 }
 
 /// GB9: who is parked is so beside the queue of its group on its CPU, which is below a throttled one.

@@ -68,8 +68,8 @@ use core::cell::Ref;
 pub struct Violation {
     /// Document and number, as several documents number theirs alike: one of rt-class P1 to P18, fair-class
     /// I1 to I12, fair-placement I1 to I23 (which are not asked, and why, says its 6.1),
-    /// eevdf-class E1 to E17, of deadline-groups DA1 to DA8,
-    /// GB1 to GB4, GB6 to GB10, GB14, B9, CF2, CF4, CF6 and CF7, and of machine.md MI2, MI3, MI4, MI6
+    /// eevdf-class E1 to E17, of deadline-groups DA1 to DA3, DA5 to
+    /// DA8, GB1 to GB4, GB7 to GB10, GB14, B9, CF2, CF4, CF6 and CF7, and of machine.md MI2, MI3, MI4, MI6
     /// and MI10; or `lock`.
     pub invariant: &'static str,
     /// What was found: CPU, task, and the two things that do not agree.

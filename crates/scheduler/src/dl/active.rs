@@ -182,8 +182,6 @@ pub(crate) fn leaves_for_good<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) {
     if !e.active.replace(false) {
         uncount(me, e);
     }
-    let of_root = &me.k.root_domains()[root.index()].dl.leftover;
-    of_root.set(of_root.get() + e.bw());
     let leftover = What::Leftover { cpu: e.counted_on.take(), root, bw: e.bw() };
     arm(me, rq.cpu, at, leftover);
     e.reserved.set(None);
@@ -197,7 +195,5 @@ pub(super) fn leftover_passed<P: Platform>(me: ThisCpu<'_, P>, cpu: Option<CpuId
         of_cpu.running.set(of_cpu.running.get() - bw);
         of_cpu.this.set(of_cpu.this.get() - bw);
     }
-    let of_root = &me.k.root_domains()[root.index()].dl.leftover;
-    of_root.set(of_root.get() - bw);
     give_back(me.k, root, bw);
 }

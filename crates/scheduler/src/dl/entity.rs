@@ -102,11 +102,6 @@ impl DlEntity {
         if self.reserved.get().is_some() { self.bw() } else { 0 }
     }
 
-    /// The same, of what can be promised in this root domain.
-    pub(crate) fn promised_in(&self, root: RootId) -> u64 {
-        if self.reserved.get() == Some(root) { self.bw() } else { 0 }
-    }
-
     /// dl_bw: what it was let in with, in 2^20ths of a CPU.
     pub fn bw(&self) -> u64 {
         self.own.get().map_or(0, DlParams::bw)
@@ -219,8 +214,6 @@ pub(super) struct CpuBw {
 pub struct DlDomain {
     /// Bandwidth that was let in, in 2^20ths; servers come on top.
     pub(super) total: Kept<u64>,
-    /// Of that, of tasks that have exited and whose zero-lag time has not come.
-    pub(crate) leftover: Kept<u64>,
     /// What each of these adds to every CPU's share of it: the kernel divides one by one.
     pub(super) total_per_cpu: Kept<u64>,
     pub(super) cpudl: Cpudl,
@@ -231,7 +224,6 @@ impl DlDomain {
     pub(crate) fn new(root: RootId, span: CpuMask, cpus: usize) -> DlDomain {
         DlDomain {
             total: Kept::default(),
-            leftover: Kept::default(),
             total_per_cpu: Kept::default(),
             cpudl: Cpudl::new(root, span, cpus),
             overload: Overload::new(root),

@@ -42,8 +42,8 @@ pub(crate) struct Newcomer {
     pub origin: TaskOrigin,
 }
 
-/// What the scheduler has to know about a task to be. If it is to bind itself to one CPU, it says from here on
-/// to which.
+/// What the scheduler has to know about a task to be. If it is to bind itself to one CPU, it says from here
+/// on to which.
 ///
 /// # Errors
 /// An affinity without a CPU of this machine or of its cpuset, or a group that the setup does not have.

@@ -47,20 +47,6 @@ fn gb4_a_load_that_no_queue_has_published() {
     assert_eq!(state_alarms(&lab), ["deadline-groups GB4"]);
 }
 
-#[test]
-fn gb6_a_group_that_is_charged_with_less_than_its_members_ran() {
-    let (lab, group, p) = grouped();
-    assert_eq!(lab.running(0), p);
-    // What its member has not been charged with yet, the group has not, either.
-    lab.advance(Nanos::from_millis(1));
-    assert_eq!(state_alarms(&lab), [""; 0]);
-    lab.tick(0);
-    assert_eq!(state_alarms(&lab), [""; 0]);
-    let used = &entity(&lab, group).stats.sum_exec_runtime;
-    used.set(used.get().saturating_sub(Nanos(1)));
-    assert_eq!(state_alarms(&lab), ["deadline-groups GB6"]);
-}
-
 /// It owes 1 of 5 ms: two refills are enough, whatever comes of the first.
 #[test]
 fn gb10_a_queue_that_stays_throttled() {
