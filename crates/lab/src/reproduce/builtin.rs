@@ -46,4 +46,5 @@ published! {
     "001-recorded"
     "rt-push-ipi-sockets"
     "rt-push-ipi-lockup"
+    "rt-push-ipi-long"
 }
