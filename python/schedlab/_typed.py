@@ -209,12 +209,14 @@ class ExperimentText(Record):
 
     __slots__ = ()
     _inner = {'deadlines': 'DeadlineText', 'groups': 'GroupText', 'loads': 'LoadText', 'machine': 'MachineText', 'members': 'MemberText', 'redraws': 'RedrawText', 'settings': 'KernelChange', 'stretch': 'Stretch'}
-    _optional = frozenset(['autogroup', 'check', 'deadlines', 'dumps', 'duration_ns', 'groups', 'isolcpus', 'kernel', 'members', 'nohz_full', 'redraws', 'settings', 'stretch', 'tasks', 'why', 'without_fidelity'])
+    _optional = frozenset(['autogroup', 'check', 'check_every', 'deadlines', 'dumps', 'duration_ns', 'groups', 'isolcpus', 'kernel', 'members', 'nohz_full', 'redraws', 'settings', 'stretch', 'tasks', 'why', 'without_fidelity'])
     autogroup: bool | None
     """Whether each load is a session with a group of its own (`sched_autogroup_enabled`), for tasks that are in no
     other group."""
     check: bool | None
     """Whether the scheduler's invariants are checked after every event."""
+    check_every: int | None
+    """Where they are checked, only those of a moment, at every so many opportunities."""
     deadlines: Records[DeadlineText] | None
     """Tasks that are SCHED_DEADLINE ones, whatever load they are of; of several that mean a task the last
     counts."""
