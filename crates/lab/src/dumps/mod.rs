@@ -159,8 +159,13 @@ impl Show<'_> {
 
     /// What stands behind the name of a queue, if the kernel has groups: the run has.
     fn path(&self, group: GroupId) -> Option<String> {
-        let name = |place: usize| self.groups.get(place).map_or("", |group| group.spec.name.as_str());
-        (!self.groups.is_empty()).then(|| format!("/{}", group.index().checked_sub(1).map_or("", name)))
+        let name = self.group(group).map_or("", |group| group.spec.name.as_str());
+        (!self.groups.is_empty()).then(|| format!("/{name}"))
+    }
+
+    /// A group; `None`: the root.
+    fn group(&self, group: GroupId) -> Option<&GroupOutcome> {
+        self.groups.get(group.index().checked_sub(1)?)
     }
 
     fn pid(&self, pid: Pid) -> u32 {

@@ -115,7 +115,7 @@ pub(crate) use cache::entered_idle;
 pub use cfs::{Buddies, Timeline, Waiting};
 pub use eevdf::{CUSTOM_SLICES, Candidate, EevdfEntity, EevdfRq, Tree};
 pub use hierarchy::{
-    BandwidthCounts, Group, GroupParams, GroupQueue, Groups, Pool, QueueBandwidth, QuotaParams,
+    BandwidthCounts, Group, GroupParams, GroupQueue, Groups, Pool, QueueAverages, QueueBandwidth, QuotaParams,
 };
 pub use pelt::{Average, Capacity, Estimate, QueuePelt, Removed, TaskPelt};
 pub use queue::{CfsRq, EntityId, FairEntity, Weight};

@@ -144,8 +144,8 @@ pub(super) fn real_time(show: &Show<'_>, cpu: &CpuSnapshot, out: &mut String) {
     for RtGroupQueueSnapshot { group, queue } in cpu.rt_groups.iter().rev() {
         let path = show.path(*group).unwrap_or_default();
         let _infallible = writeln!(out, "\nrt_rq[{}]:{path}", cpu.cpu);
-        let group = group.index().checked_sub(1).and_then(|place| show.groups.get(place));
-        let has_all = group.and_then(|group| group.rt).is_some_and(|rt| rt.limit.runtime.is_none());
+        let has_all =
+            show.group(*group).and_then(|group| group.rt).is_some_and(|rt| rt.limit.runtime.is_none());
         let runtime = if has_all { show.nobody() } else { Msecs::from(queue.runtime) };
         real_time_queue(show, queue, runtime, out);
     }

@@ -5,7 +5,7 @@ use crate::snapshot::{
     DlQueueSnapshot, EevdfQueueSnapshot, FairEntitySnapshot, FairGroupQueueSnapshot, FairQueueSnapshot,
     RtGroupQueueSnapshot, RtQueueSnapshot,
 };
-use scheduler::fair::{CfsRq, EntityId, GroupQueue};
+use scheduler::fair::{CfsRq, EntityId, GroupQueue, QueueAverages};
 use scheduler::rq::{RqState, RunQueue};
 use scheduler::rt::Bandwidth;
 use scheduler::{GroupId, TaskId, dl};
@@ -15,19 +15,10 @@ impl View<'_> {
         let fair = state.queue(group);
         let published = &rq.published;
         let is_root = group == GroupId::ROOT;
-        let (average, removed) = match is_root {
-            true => (&published.pelt.average, &published.pelt.removed),
-            false => {
-                let queue = self.k.group_queue(group, rq.cpu);
-                (&queue.average, &queue.removed)
-            }
-        };
+        let QueueAverages { average, removed } = self.k.averages_of(group, rq.cpu);
         FairQueueSnapshot {
             exec_clock: fair.exec_clock,
-            min_vruntime: match is_root {
-                true => published.min_vruntime.get(),
-                false => self.k.group_queue(group, rq.cpu).min_vruntime.get(),
-            },
+            min_vruntime: self.k.floor_of(group, rq.cpu).get(),
             leftmost: fair.timeline.leftmost().map(|w| w.vruntime),
             rightmost: fair.timeline.rightmost().map(|w| w.vruntime),
             nr_running: fair.nr_running,

@@ -50,38 +50,52 @@ fn leave_with_lag<P: Platform>(rq: &mut RqGuard<'_, P>, se: &FairEntity, weight:
     se.set_weight(weight);
 }
 
+/// What is left of an entity's request and of its protection, in virtual time.
+struct Rest {
+    request: i64,
+    protection: i64,
+}
+
+impl Rest {
+    /// In the virtual time of an entity that weighs so much, the same real time.
+    fn of(se: &FairEntity, weight: Weight) -> Rest {
+        let (old, vruntime) = (se.exact_weight(), se.vruntime.get());
+        let left = |until: u64| old.same_service_at(weight, lag(until, vruntime));
+        Rest { request: left(se.eevdf.deadline.get()), protection: left(se.eevdf.vprot.get()) }
+    }
+
+    /// From where the entity is now.
+    fn goes_on(self, se: &FairEntity) {
+        let now = se.vruntime.get();
+        se.eevdf.deadline.set(now.wrapping_add_signed(self.request));
+        se.eevdf.vprot.set(now.wrapping_add_signed(self.protection));
+    }
+}
+
 /// What it is owed stays the same real time, and V where it is; so do what is left of its request and of its
 /// protection, also where more is owed than may be.
 fn rescale<P: Platform>(rq: &mut RqGuard<'_, P>, se: &FairEntity, weight: Weight) {
-    let (kept, old, vruntime) = (&se.eevdf, se.exact_weight(), se.vruntime.get());
-    let [left, protected] =
-        [&kept.deadline, &kept.vprot].map(|at| old.same_service_at(weight, lag(at.get(), vruntime)));
+    let rest = Rest::of(se, weight);
     let v = avg_vruntime(rq);
     leave_with_lag(rq, se, weight);
-    let now = v.wrapping_add_signed(kept.vlag.get().wrapping_neg());
-    se.vruntime.set(now);
-    kept.deadline.set(now.wrapping_add_signed(left));
-    kept.vprot.set(now.wrapping_add_signed(protected));
+    se.vruntime.set(v.wrapping_add_signed(se.eevdf.vlag.get().wrapping_neg()));
+    rest.goes_on(se);
 }
 
 /// It is taken out and placed as if it came, with what is left of its request and of its protection. V
 /// contains it all the same if it is running, so that its lag is inflated in vain.
 fn place_anew<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId, weight: Weight) {
     let se = rq.me.entity(entity);
-    let (kept, old, vruntime) = (&se.eevdf, se.exact_weight(), se.vruntime.get());
-    let left = old.same_service_at(weight, lag(kept.deadline.get(), vruntime));
-    let protected = old.same_service_at(weight, lag(kept.vprot.get(), vruntime));
+    let rest = Rest::of(se, weight);
     leave_with_lag(rq, se, weight);
     let runs = rq.fair.curr == Some(entity);
-    kept.on_rq.set(runs);
+    se.eevdf.on_rq.set(runs);
     let others = if runs { rq.fair.eevdf.sum_w } else { sums(rq).weights() };
     if others > 0 {
         place_entity(rq, se, Entrance::Return);
     }
-    let now = se.vruntime.get();
-    kept.deadline.set(now.wrapping_add_signed(left));
-    kept.vprot.set(now.wrapping_add_signed(protected));
-    kept.on_rq.set(true);
+    rest.goes_on(se);
+    se.eevdf.on_rq.set(true);
 }
 
 /// The entity of a group asks for slices as short as the shortest of its queue.

@@ -49,7 +49,7 @@ fn propagate<P: Platform>(rq: &RqGuard<'_, P>, group: GroupId, on: &GroupOnCpu) 
     let change = from.load_change.take();
     let se = &on.entity.se;
     let own = &se.pelt.average;
-    let to = rq.me.averages_of(rq.fair.group, rq.cpu).average;
+    let to = rq.me.k.averages_of(rq.fair.group, rq.cpu).average;
     own.follow_use(&from.average, to);
     own.follow_load(pelt::Change {
         joined: change,

@@ -28,7 +28,7 @@ mod table;
 mod weight;
 
 pub use bandwidth::{BandwidthCounts, Pool, QueueBandwidth, QuotaParams};
-pub use table::{Group, GroupParams, GroupQueue, Groups};
+pub use table::{Group, GroupParams, GroupQueue, Groups, QueueAverages};
 
 pub(crate) use averages::Living;
 pub(in crate::fair) use averages::{queue_changed, update_all};

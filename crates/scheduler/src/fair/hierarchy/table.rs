@@ -100,8 +100,10 @@ const _: () = assert!(core::mem::offset_of!(GroupQueue, removed) == 128 - size_o
 
 /// The averages of a queue, of a group or of a CPU.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::fair) struct Averages<'k> {
+pub struct QueueAverages<'k> {
+    /// What its tasks ask for and use.
     pub average: &'k Average,
+    /// What has left it since that was last brought up to date.
     pub removed: &'k Removed,
 }
 
@@ -242,9 +244,20 @@ impl<P: Platform> Scheduler<P> {
         Some(&self.group_queue(group, cpu).bandwidth)
     }
 
+    /// The averages of a queue.
+    #[inline]
+    pub fn averages_of(&self, group: GroupId, cpu: CpuId) -> QueueAverages<'_> {
+        if group == GroupId::ROOT {
+            let pelt = &self.rq(cpu).published.pelt;
+            return QueueAverages { average: &pelt.average, removed: &pelt.removed };
+        }
+        let queue = self.group_queue(group, cpu);
+        QueueAverages { average: &queue.average, removed: &queue.removed }
+    }
+
     /// The floor of virtual time of a queue.
     #[inline]
-    pub(crate) fn floor_of(&self, group: GroupId, cpu: CpuId) -> &Shared<u64, RqLock> {
+    pub fn floor_of(&self, group: GroupId, cpu: CpuId) -> &Shared<u64, RqLock> {
         if group == GroupId::ROOT {
             return &self.rq(cpu).published.min_vruntime;
         }
@@ -287,16 +300,5 @@ impl<'k, P: Platform> ThisCpu<'k, P> {
     #[inline]
     pub(in crate::fair) fn group_on(self, group: GroupId, cpu: CpuId) -> &'k GroupOnCpu {
         self.k.tasks.group_on(group, cpu)
-    }
-
-    /// The averages of a queue.
-    #[inline]
-    pub(in crate::fair) fn averages_of(self, group: GroupId, cpu: CpuId) -> Averages<'k> {
-        if group == GroupId::ROOT {
-            let pelt = &self.k.rq(cpu).published.pelt;
-            return Averages { average: &pelt.average, removed: &pelt.removed };
-        }
-        let queue = self.group_queue(group, cpu);
-        Averages { average: &queue.average, removed: &queue.removed }
     }
 }

@@ -171,7 +171,7 @@ fn averages<'k, P: Platform>(rq: &RqGuard<'k, P>, group: GroupId) -> &'k Average
     if group == GroupId::ROOT {
         return &rq.published.pelt.average;
     }
-    rq.me.averages_of(group, rq.cpu).average
+    rq.me.k.averages_of(group, rq.cpu).average
 }
 
 /// Counts a group's queue up to its present.
@@ -405,7 +405,7 @@ pub(crate) fn ran<P: Platform>(rq: &RqGuard<'_, P>, p: TaskId) {
 /// A sleeping task is about to leave the queue of `cpu`, whose lock is not held: it is counted up to where
 /// that queue is, and subtracted there when somebody updates it.
 fn leave_asleep<P: Platform>(me: ThisCpu<'_, P>, task: &Task, cpu: CpuId) {
-    let (pelt, queue) = (&task.se.pelt, me.averages_of(task.se.group.get(), cpu));
+    let (pelt, queue) = (&task.se.pelt, me.k.averages_of(task.se.group.get(), cpu));
     if pelt.attached.replace(false) {
         pelt.average.update(queue.average.last_update_time.get(), Activity::NONE, task.se.weight());
         queue.removed.add(&pelt.average);
