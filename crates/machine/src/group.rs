@@ -114,8 +114,7 @@ impl Default for RtLimitSpec {
 pub struct GroupOutcome {
     /// What was asked for.
     pub spec: GroupSpec,
-    /// CPU time of its fair tasks and of those of the groups below it; where the kernel has groups of
-    /// real-time tasks, of these, too.
+    /// CPU time of its tasks and of those of the groups below it, whatever their class is.
     pub usage: Nanos,
     /// What its limit did; `None` without one.
     pub quota: Option<QuotaOutcome>,

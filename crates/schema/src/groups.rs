@@ -122,8 +122,7 @@ figures! {
     /// a limit does is 0 without one.
     GroupStat:
 
-    /// CPU time of its tasks and of the groups below it (`usage_usec`); of its real-time tasks only where
-    /// these have groups.
+    /// CPU time of its tasks and of the groups below it, whatever their class is (`usage_usec`).
     sum usage_ns: u64, Neutral "CPU time", metric 0;
 
     /// Its part of what the group above it used, of a group at the top, of what all tasks of the loads used;

@@ -19,7 +19,7 @@ pub(crate) fn update_curr<P: Platform>(rq: &mut RqGuard<'_, P>) {
     if delta > Nanos::ZERO {
         stats.ran(delta, now);
         rt::deadline_ran(rq, delta);
-        fair::pelt::higher_class_charged(rq, delta);
+        fair::higher_class_charged(rq, delta);
         me.event(Event::StatRuntime { task: curr, runtime: delta, vruntime: 0 });
         let charged = grub::charged(me, rq.cpu, &task.dl, delta);
         let budget = task.dl.budget();

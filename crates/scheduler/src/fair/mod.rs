@@ -142,6 +142,7 @@ pub(crate) use hierarchy::bandwidth::{GroupTimer, comes_to_compete, group_timer,
 pub use hierarchy::bandwidth::{parks_on_return, set_limit, unthrottle_called};
 pub(crate) use hrtick::{hrtick, hrtick_clear, hrtick_start};
 pub(crate) use overutilised::finds_what_it_uses;
+pub(crate) use queue::higher_class_charged;
 pub(crate) use queue::{
     Dequeued, check_preempt_wakeup, choose, dequeue_task, enqueue_task, pick_next_task, put_prev_task,
     set_next_task, task_tick, update_curr_leaf,

@@ -122,7 +122,7 @@ pub(crate) fn update_curr<P: Platform>(rq: &mut RqGuard<'_, P>) {
     stats.ran(delta, now);
     me.event(Event::StatRuntime { task: rq.curr, runtime: delta, vruntime: 0 });
     throttle::account(rq, delta);
-    fair::pelt::higher_class_charged(rq, delta);
+    fair::higher_class_charged(rq, delta);
 }
 
 /// To the tail of its own list; a normal schedule follows (rt-class 2.1).

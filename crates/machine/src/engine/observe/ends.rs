@@ -8,7 +8,7 @@ use crate::outcome::{StuckTask, TaskOrigin, TaskOutcome};
 use crate::setup::Outside;
 use scheduler::dl::DlCounts;
 use scheduler::rt::{Bandwidth, RtThrottleCounts};
-use scheduler::{CpuId, GroupId, Nanos, TaskId, TaskState};
+use scheduler::{GroupId, Nanos, TaskId, TaskState};
 use schema::Histogram;
 
 impl View<'_> {
@@ -60,8 +60,6 @@ impl View<'_> {
     /// The groups of a setup, in its order.
     pub fn group_outcomes(self, specs: &[GroupSpec], now: Nanos) -> Vec<GroupOutcome> {
         let outcome = |(spec, group): (&GroupSpec, GroupId)| {
-            let cpus = (0..self.k.cpus() as u16).map(CpuId);
-            let usage = cpus.map(|cpu| self.k.group_usage(group, cpu)).fold(Nanos::ZERO, |a, b| a + b);
             let quota = self.k.bandwidth_counts(group, now).map(|counts| QuotaOutcome {
                 nr_periods: counts.nr_periods,
                 nr_throttled: counts.nr_throttled,
@@ -74,8 +72,7 @@ impl View<'_> {
                 Some(RtLimitOutcome { limit: of.limit()?, nr_throttled, throttled: throttled_time, usage })
             };
             let rt = self.k.groups.get(group).rt.as_ref().and_then(of_rt);
-            let usage = usage + rt.map_or(Nanos::ZERO, |rt| rt.usage);
-            GroupOutcome { spec: spec.clone(), usage, quota, rt }
+            GroupOutcome { spec: spec.clone(), usage: self.k.group_usage(group), quota, rt }
         };
         specs.iter().zip(self.k.groups.ids()).map(outcome).collect()
     }

@@ -60,6 +60,9 @@ pub struct Group {
     pub clamps: Clamps,
     /// What its real-time tasks may use, if they have queues of their own.
     pub rt: Option<Bandwidth>,
+    /// CPU time of its tasks, and of those below it, while they were in a higher class: none of its queues is
+    /// charged that.
+    ran_above: Kept<Nanos>,
 }
 
 /// What is kept of a group's queue on a CPU, beside that CPU's lock.
@@ -126,6 +129,14 @@ impl Groups {
     #[inline]
     pub fn get(&self, group: GroupId) -> &Group {
         &self.all[group.index() - 1]
+    }
+
+    /// A task of a group has run for so long in a class above the fair one.
+    pub(in crate::fair) fn ran_above(&self, group: GroupId, ran: Nanos) {
+        for level in self.upwards(group) {
+            let sum = &self.get(level).ran_above;
+            sum.set(sum.get() + ran);
+        }
     }
 
     /// The limit of a group, if it has one.
@@ -221,7 +232,18 @@ impl<P: Platform> Scheduler<P> {
         self.groups.limited |= pool.is_some();
         let children = Vec::new();
         let clamps = self.clamps_below(parent, clamps);
-        self.groups.all.push(Group { parent, depth, children, shares, idle, pool, clamps, rt, load_avg });
+        self.groups.all.push(Group {
+            parent,
+            depth,
+            children,
+            shares,
+            idle,
+            pool,
+            clamps,
+            rt,
+            load_avg,
+            ran_above: Kept::default(),
+        });
         id
     }
 }
@@ -283,9 +305,12 @@ impl<P: Platform> Scheduler<P> {
         Some(pool.counts_with(now, self.tasks.group_on_all(group).iter().map(|on| &on.queue)))
     }
 
-    /// CPU time that a group, other than the root, has been charged on a CPU.
-    pub fn group_usage(&self, group: GroupId, cpu: CpuId) -> Nanos {
-        self.task(TaskId::of_group(group, cpu)).stats.sum_exec_runtime.get()
+    /// CPU time of the tasks of a group, other than the root, and of the groups below it, whatever their
+    /// class is (`usage_usec` of its `cpu.stat`).
+    pub fn group_usage(&self, group: GroupId) -> Nanos {
+        let charged = |on: &GroupOnCpu| on.entity.stats.sum_exec_runtime.get();
+        let on_cpus = self.tasks.group_on_all(group).iter().map(charged);
+        on_cpus.fold(self.groups.get(group).ran_above.get(), |a, b| a + b)
     }
 }
 

@@ -115,7 +115,7 @@ pub(super) fn update_blocked<P: Platform>(rq: &RqGuard<'_, P>) {
 
 /// A task of a higher class is charged so much CPU time.
 #[inline]
-pub(crate) fn higher_class_charged<P: Platform>(rq: &RqGuard<'_, P>, ran: Nanos) {
+pub(in crate::fair) fn higher_class_charged<P: Platform>(rq: &RqGuard<'_, P>, ran: Nanos) {
     if rq.me.k.config.rules.cpu_capacity.get() == CpuCapacity::Windows {
         rq.published.pelt.capacity.windows.add(rq.clock, ran);
     }

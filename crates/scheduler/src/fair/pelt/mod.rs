@@ -24,10 +24,8 @@ mod windows;
 pub use attach::Removed;
 pub use average::Average;
 pub use capacity::Capacity;
-pub(in crate::fair) use capacity::{capacity_of, is_reduced, refresh};
-pub(crate) use capacity::{
-    higher_class_begins, higher_class_charged, higher_class_ran, interrupted, used_by_others,
-};
+pub(in crate::fair) use capacity::{capacity_of, higher_class_charged, is_reduced, refresh};
+pub(crate) use capacity::{higher_class_begins, higher_class_ran, interrupted, used_by_others};
 pub(in crate::fair) use climb::Change;
 pub use clock::PeltClock;
 pub(crate) use clock::pelt_clock_advances;

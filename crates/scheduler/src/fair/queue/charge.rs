@@ -1,7 +1,7 @@
 //! The running task's CPU time (fair-class 2.3).
 
-use crate::fair::discipline;
 use crate::fair::hierarchy::bandwidth;
+use crate::fair::{discipline, pelt};
 use crate::platform::Platform;
 use crate::rq::RqGuard;
 use crate::{Event, GroupId, Nanos, dl};
@@ -30,4 +30,11 @@ pub(in crate::fair) fn update_curr<P: Platform>(rq: &mut RqGuard<'_, P>) {
     }
     let vruntime = task.se.vruntime.get();
     rq.me.event(Event::StatRuntime { task: curr.task(), runtime: delta, vruntime });
+}
+
+/// The running task, of a higher class, is charged so much CPU time.
+#[inline]
+pub(crate) fn higher_class_charged<P: Platform>(rq: &RqGuard<'_, P>, ran: Nanos) {
+    pelt::higher_class_charged(rq, ran);
+    rq.me.k.groups.ran_above(rq.me.task(rq.curr).se.group.get(), ran);
 }

@@ -6,6 +6,7 @@ mod entity;
 mod task_list;
 mod weight;
 
+pub(crate) use charge::higher_class_charged;
 pub(super) use charge::update_curr;
 pub use entity::{EntityId, FairEntity};
 pub(super) use task_list::TaskList;
