@@ -14,6 +14,16 @@ use workload::load::LoadError;
 use workload::replay::{TaskSelector, WorkloadError};
 use workload::rtapp::RtAppError;
 
+/// How many names an error lists.
+const LISTED: usize = 8;
+
+/// The first of some names, and how many more there are.
+fn some_of(names: &[String]) -> String {
+    let (listed, rest) = names.split_at(names.len().min(LISTED));
+    let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+    format!("{}{more}", listed.join(", "))
+}
+
 /// Why there is no result.
 #[derive(Debug, Error)]
 pub enum Error {
@@ -187,22 +197,28 @@ pub enum Error {
     /// Tasks that are to be in a group, of which there were none.
     #[error(
         "group {group}: no task {whom} began in the run; write a name that a task has from its beginning, or a \
-         pattern of names"
+         pattern of names; there were {}",
+        some_of(.tasks)
     )]
     NobodyIn {
         /// Path of the group.
         group: String,
         /// Who was to be in it.
         whom: TaskSelector,
+        /// Names of the tasks that there were.
+        tasks: Vec<String>,
     },
     /// Tasks that are to be deadline tasks, of which there were none.
     #[error(
         "no task {whom} began in the run; write a name that a task has from its beginning, or a pattern of \
-         names"
+         names; there were {}",
+        some_of(.tasks)
     )]
     NoDeadlineTask {
         /// Who was to be one.
         whom: TaskSelector,
+        /// Names of the tasks that there were.
+        tasks: Vec<String>,
     },
     /// Times between which a trace has no event.
     #[error("the trace has no events there; it is {} long", moment(.length.0))]

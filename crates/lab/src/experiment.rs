@@ -49,7 +49,7 @@ pub struct Experiment {
     pub duration: Option<Nanos>,
     /// Whether to check the invariants of the scheduler after every event.
     pub check: bool,
-    /// Checks those of a moment only, at every so many opportunities.
+    /// Checks those of a moment only, after every so many events.
     pub check_every: Option<NonZeroU32>,
     /// Whether to sum up what latencies are due to ([`RunResult::late_by`]). Costs memory for every event.
     pub why: bool,
@@ -270,7 +270,7 @@ impl Experiment {
         if self.is_stopped() {
             return Err(Error::Stopped);
         }
-        self.groups.all_met(&members, &deadlines)?;
+        self.groups.all_met(&members, &deadlines, &outcome.tasks)?;
         if let (Some(asked), None) = (self.window, &outcome.window) {
             return Err(Error::BehindRun { from: asked.from, end: outcome.simulated.saturating_sub(start) });
         }

@@ -63,7 +63,8 @@ pub(crate) fn divide(cpus: usize, groups: &[GroupSpec], isolcpus: &CpuMask) -> R
         }
     }
     if let Some(empty) = sets.iter().position(|set| set.left.is_empty()) {
-        let name = empty.checked_sub(1).map_or("the root", |number| &groups[number].name);
+        let Some(number) = empty.checked_sub(1) else { return Err(RunError::NoCpuLeft) };
+        let name = &groups[number].name;
         let why = "the partitions below it take all of its CPUs, which the kernel allows only where no task is; \
                    leave it one";
         return Err(RunError::Group { name: name.to_owned(), why: why.to_owned() });
@@ -247,7 +248,7 @@ mod tests {
                 "of its parent only",
             ),
             (vec![group("a", 0, Some(&[5, 6]), Root)], "Housekeeping"),
-            (vec![group("a", 0, Some(&[0, 1, 2, 3, 4, 5, 6, 7]), Isolated)], "take all of its CPUs"),
+            (vec![group("a", 0, Some(&[0, 1, 2, 3, 4, 5, 6, 7]), Isolated)], "take all CPUs of the machine"),
         ] {
             let error = refused(&groups, &[6]);
             assert!(error.contains(problem), "{error}");

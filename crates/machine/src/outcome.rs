@@ -259,6 +259,12 @@ pub enum RunError {
         /// What is wrong with it.
         why: String,
     },
+    /// Partitions of groups that together have all CPUs of the machine.
+    #[error(
+        "the partitions take all CPUs of the machine, which the kernel allows only where no task is outside of \
+         them; leave it one"
+    )]
+    NoCpuLeft,
     /// A task is in a group that there is not.
     #[error("task {comm} ({pid}) is in task group {group}, but the setup has {groups} besides the root")]
     NoSuchGroup {

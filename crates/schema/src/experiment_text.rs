@@ -63,7 +63,7 @@ pub struct ExperimentText {
     /// Whether the scheduler's invariants are checked after every event.
     #[serde(skip_serializing_if = "is_default")]
     pub check: bool,
-    /// Where they are checked, only those of a moment, at every so many opportunities.
+    /// Where they are checked, only those of a moment, after every so many events.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check_every: Option<NonZeroU32>,
     /// Whether it is summed up what latencies are due to.

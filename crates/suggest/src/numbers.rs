@@ -57,6 +57,7 @@ fn parse(problem: &str) -> Option<String> {
     let words = match problem {
         "number too large to fit in target type" => "it is too large",
         "number too small to fit in target type" => "it is too small",
+        "number would be zero for non-zero type" => "it cannot be zero",
         "invalid digit found in string" => NO_WHOLE_NUMBER,
         "cannot parse integer from empty string" | "cannot parse float from empty string" => {
             "a number is missing"
@@ -84,6 +85,8 @@ mod tests {
         let huge = "9".repeat(30);
         let parsed = |text: &str| text.parse::<u32>().expect_err("no number").to_string();
         assert_eq!(in_words(&parsed(&huge)), "it is too large");
+        let zero = "0".parse::<std::num::NonZeroU32>().expect_err("zero").to_string();
+        assert_eq!(in_words(&zero), "it cannot be zero");
         assert_eq!(in_words(&parsed("2.5")), "it is not a whole number");
         assert_eq!(in_words(&parsed("")), "a number is missing");
         assert_eq!(in_words(&"x".parse::<f64>().expect_err("no number").to_string()), "it is not a number");

@@ -11,9 +11,10 @@ pub(crate) use results::{of_nobody, partitions, results};
 
 use crate::deadlines;
 use crate::error::Error;
-use machine::{GroupSpec, Setup};
+use machine::{GroupSpec, Setup, TaskOrigin, TaskOutcome};
 use scheduler::{CpuMask, DlParams, GroupId};
 use schema::{ExperimentText, GroupText, MemberText, is_in_group};
+use std::collections::BTreeSet;
 use suggest::suggest;
 use words::text_of;
 use workload::deadlines::Deadlines;
@@ -102,7 +103,7 @@ impl Groups {
         }
         let near = suggest(&path, self.described.iter().map(|group| group.path().to_owned()));
         let advice =
-            near.map_or("describe it, too (group)".to_owned(), |near| format!("did you mean `{near}`?"));
+            near.map_or(format!("make it, too (group={path})"), |near| format!("did you mean `{near}`?"));
         Err(Error::Group { group: path, problem: format!("it has members and is not there; {advice}") })
     }
 
@@ -193,15 +194,28 @@ impl Groups {
     ///
     /// # Errors
     /// The first that has not.
-    pub(crate) fn all_met(&self, members: &Members, deadlines: &Deadlines) -> Result<(), Error> {
+    pub(crate) fn all_met(
+        &self,
+        members: &Members,
+        deadlines: &Deadlines,
+        tasks: &[TaskOutcome],
+    ) -> Result<(), Error> {
         if let Some(Member { whom, group }) = members.unmet().next().map(|place| &self.members[place]) {
-            return Err(Error::NobodyIn { group: group.clone(), whom: whom.clone() });
+            let (group, whom, tasks) = (group.clone(), whom.clone(), names(tasks));
+            return Err(Error::NobodyIn { group, whom, tasks });
         }
         match deadlines.unmet().next().map(|place| &self.deadlines[place].0) {
-            Some(whom) => Err(Error::NoDeadlineTask { whom: whom.clone() }),
+            Some(whom) => Err(Error::NoDeadlineTask { whom: whom.clone(), tasks: names(tasks) }),
             None => Ok(()),
         }
     }
+}
+
+/// The names of the loads' tasks, each once.
+fn names(tasks: &[TaskOutcome]) -> Vec<String> {
+    let of_loads = tasks.iter().filter(|task| task.origin != TaskOrigin::Machine);
+    let names: BTreeSet<&str> = of_loads.map(|task| &*task.comm).collect();
+    names.into_iter().map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -269,7 +283,7 @@ mod tests {
         assert!(Groups::of_text(&text(&["a/b"], &["a/b=x", "a=cc*", "/a/b=7"])).is_ok());
         let misspelt = error(&["web"], &["wbe=x"]);
         assert_eq!(misspelt, "group wbe: it has members and is not there; did you mean `web`?");
-        assert!(error(&["database"], &["web=x"]).ends_with("describe it, too (group)"));
+        assert!(error(&["database"], &["web=x"]).ends_with("not there; make it, too (group=web)"));
         assert!(member("web").is_err() && member("web=").is_err() && member("=x").is_err());
         assert_eq!(member("web=all").expect("legal").task, "*");
     }

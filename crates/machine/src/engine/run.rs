@@ -59,7 +59,7 @@ pub struct RunOptions {
     pub trace: Tracing,
     /// Whether to check the invariants of both specs after every event.
     pub check: bool,
-    /// Checks those of a moment only, at every so many opportunities: the state, not the course of events.
+    /// Checks those of a moment only, after every so many events: the state, not the course of events.
     pub check_every: Option<NonZeroU32>,
     /// Changes of the settings.
     pub settings: Vec<TimedSetting>,

@@ -98,7 +98,7 @@ pub struct Common {
     /// Check the scheduler's invariants after every event; slow.
     #[arg(long)]
     check: bool,
-    /// Check only the invariants of a moment, at every Nth opportunity: 1000 takes little longer than a run.
+    /// Check only the invariants of a moment, after every Nth event: 1000 takes little longer than a run.
     #[arg(long, value_name = "N", conflicts_with = "check")]
     check_every: Option<NonZeroU32>,
     /// How to read rt-app files.

@@ -229,7 +229,7 @@ mod tests {
         assert!(what.contains("TaskId(3)"), "{what}");
     }
 
-    /// Of some 500 opportunities in 10 ms.
+    /// Of some 500 events in 10 ms.
     #[test]
     fn a_broken_state_is_found_by_samples() {
         let found = |every: u32| {

@@ -12,9 +12,9 @@ use std::num::NonZeroU32;
 #[derive(Debug)]
 pub(crate) struct Watch {
     pub checker: RefCell<Checker>,
-    /// Only the state is looked at, at every so many opportunities; `None`: state and course, at each.
+    /// Only the state is looked at, after every so many events; `None`: state and course, after each.
     every: Option<NonZeroU32>,
-    opportunities: Cell<u32>,
+    events: Cell<u32>,
     /// Nothing costs time on this machine, so time is either idle or some task's.
     pub nothing_costs: bool,
     /// Since when the running task of each CPU has been asked to make room, where a request acts at once.
@@ -33,7 +33,7 @@ impl Watch {
         Watch {
             checker: RefCell::new(Checker::new(k)),
             every,
-            opportunities: Cell::new(0),
+            events: Cell::new(0),
             nothing_costs: nothing_costs(spec),
             asked_since: k.rqs().iter().map(|_| Cell::default()).collect(),
             at: Cell::new(Nanos::ZERO),
@@ -46,11 +46,11 @@ impl Watch {
         self.every.is_none()
     }
 
-    /// Here is an opportunity: whether to look at the state.
+    /// Here is an event: whether to look at the state.
     pub fn is_due(&self) -> bool {
         let Some(every) = self.every else { return true };
-        let count = self.opportunities.get() + 1;
-        self.opportunities.set(count % every.get());
+        let count = self.events.get() + 1;
+        self.events.set(count % every.get());
         count == every.get()
     }
 
