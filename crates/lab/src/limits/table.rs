@@ -189,12 +189,7 @@ pub(super) const LIMITS: &[Limit] = &[
                   random stretches with interrupts off and generic kernel threads in their place, of which \
                   those marked device are threads with PREEMPT_RT; the recordings of kernels with it bring \
                   such threads besides. Without PREEMPT_RT only the load `ipi_storm` has soft interrupts; \
-                  what they leave the next interrupt does, and ksoftirqd only with softirq_rest=ksoftirqd; \
-                  the tick itself balances and serves the timer wheel. A round of theirs ends after 2 ms, \
-                  and not with the jiffy in which these are over: with 250 ticks a second a kernel ends one of pieces \
-                  of 0.3 ms after 1 to 10 of them, 0.3 to 3.0 ms, by how long before the next tick it began, here 7 and \
-                  2.1 ms always, as with 1000 ticks from the edge of one; a new one begins at the next interrupt, \
-                  also from 4.9 to 6.4 while ksoftirqd has it.",
+                  the tick itself balances and serves the timer wheel.",
         changes: "Tails of wakeup latency. Of cyclictest's figures under load on a 6.18 machine, 57 of 100 \
                   are within 15 %.",
         profiles: ALL,

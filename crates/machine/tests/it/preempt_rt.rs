@@ -209,7 +209,7 @@ fn without_preempt_rt_ksoftirqd_does_what_a_round_leaves() {
     };
     setup.softirq(each);
     setup.spawn(Nanos::ZERO, hog());
-    let outcome = run(&["6.1", "softirq_rest=ksoftirqd"], ideal(1), setup);
+    let outcome = run(&["6.1"], ideal(1), setup);
     let ran = |comm: &str| {
         outcome.tasks.iter().find(|t| &*t.comm == comm).map_or(Nanos::ZERO, |t| t.counters.sum_exec_runtime)
     };

@@ -63,6 +63,47 @@ fn what_takes_longer_than_the_interval_piles_up() {
     assert!(counts.in_softirq.0 > counts.until.0 / 1000 * 995, "hardly ever ended: {}", counts.in_softirq);
 }
 
+/// How long a round of pieces of 0.3 ms is, each of which raises the next one while it is done, if it begins
+/// then; and when ksoftirqd is woken.
+fn first_round(hz: &str, begins: Nanos) -> (Nanos, Nanos) {
+    let mut setup = Setup::new(1);
+    // Each comes a bit before the one before is done.
+    let gap = SoftirqGap::Every(us(299));
+    setup.softirq(SoftirqSpec {
+        cpu: CpuId(0),
+        at: begins,
+        gap,
+        work: us(300),
+        tally: SoftirqTally::default(),
+    });
+    setup.spawn(Nanos::ZERO, script("hog", [Step::Compute(ms(20))]).0);
+    let config = Config::of_profile("6.12").expect("a profile");
+    config.set(hz).expect("a setting");
+    let options =
+        RunOptions { duration: ms(20), check: true, trace: Tracing::Everything, ..RunOptions::default() };
+    let outcome = Machine::new(ideal(1), config, setup, options).and_then(Machine::run).expect("a sound run");
+    let log = outcome.log.expect("a log");
+    let at = |is: fn(&LogEvent) -> bool| {
+        let mut later = log.iter().filter(|record| record.time.0 >= begins.0);
+        Nanos(later.find(|record| is(&record.event)).expect("it happens").time.0)
+    };
+    let ends = at(|event| matches!(event, LogEvent::SoftirqExit {}));
+    let woken = at(|event| matches!(event, LogEvent::SchedWakeup { .. }));
+    (ends - begins, woken - begins)
+}
+
+/// machine.md M1 to M3: a round ends with the jiffy in which 2 ms are over, or after ten passes, and leaves
+/// the rest to ksoftirqd.
+#[test]
+fn a_round_ends_with_a_jiffy_or_after_ten_passes() {
+    // 0.1 ms before the end of a jiffy of 4 ms: one pass.
+    assert_eq!(first_round("hz=250", ms(8) - us(100)), (us(300), us(300)));
+    // Right after: ten passes.
+    assert_eq!(first_round("hz=250", ms(8) + us(1)), (us(3_000), us(3_000)));
+    // Two jiffies of 1 ms: seven passes.
+    assert_eq!(first_round("hz=1000", ms(8) + us(1)), (us(2_100), us(2_100)));
+}
+
 /// D5 example 3: the same, and a real-time task wakes during the first round. That is done to its end, and
 /// what has come meanwhile is left to ksoftirqd; the task goes before that, which competes as a fair one.
 #[test]
@@ -73,9 +114,7 @@ fn what_a_round_leaves_waits_behind_a_real_time_task() {
     setup.spawn(Nanos::ZERO, timer);
     let config = Config::of_profile("6.12").expect("a profile");
     // With no tick before 4 ms, which would do some of it.
-    for setting in ["softirq_rest=ksoftirqd", "hz=250"] {
-        config.set(setting).expect("a setting");
-    }
+    config.set("hz=250").expect("a setting");
     let options =
         RunOptions { duration: ms(3), check: true, trace: Tracing::Everything, ..Default::default() };
     let outcome = Machine::new(ideal(1), config, setup, options).and_then(Machine::run).expect("a sound run");

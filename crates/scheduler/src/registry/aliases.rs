@@ -161,10 +161,16 @@ pub(super) struct Gone {
 }
 
 /// Every setting that was taken away.
-pub(super) const GONE: &[Gone] = &[Gone {
-    name: "overload_scope",
-    why: "the modelled machine is one root domain, so its two values came to the same",
-}];
+pub(super) const GONE: &[Gone] = &[
+    Gone {
+        name: "overload_scope",
+        why: "the modelled machine is one root domain, so its two values came to the same",
+    },
+    Gone {
+        name: "softirq_rest",
+        why: "what a round of soft interrupts leaves ksoftirqd does, as in every kernel",
+    },
+];
 
 /// A feature of some kernels that is not modelled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -194,7 +194,6 @@ table! {
     hrtimer_context: HrtimerContext,
     timer_slack: TimerSlack,
     softirq_where: SoftirqWhere,
-    softirq_rest: SoftirqRest,
     timer_thread: TimerThread,
     softirq_lock: SoftirqLock,
     tick_vrt_cmp: TickVrtCmp,

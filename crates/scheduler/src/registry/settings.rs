@@ -14,7 +14,6 @@ pub const FROM_THE_START: &[&str] = &[
     "irq_threads",
     "hrtimer_context",
     "softirq_where",
-    "softirq_rest",
     "timer_thread",
     "softirq_lock",
 ];

@@ -2,10 +2,9 @@
 //! timers have a thread of their own, ktimers/N, FIFO 1; where interrupts of devices have, one of those, FIFO
 //! 50 ([`super::irq_threads`]).
 //!
-//! Without PREEMPT_RT ksoftirqd, where the run has it (`softirq_rest`), does what a round in the interrupt
-//! has left, in rounds of the same kind: while one goes on, nobody preempts it. With PREEMPT_RT the threads
-//! do everything, one piece after the other, and whoever is higher comes in between. Whoever serves takes
-//! all that is there.
+//! Without PREEMPT_RT ksoftirqd does what a round in the interrupt has left, in rounds of the same kind:
+//! while one goes on, nobody preempts it. With PREEMPT_RT the threads do everything, one piece after the
+//! other, and whoever is higher comes in between. Whoever serves takes all that is there.
 //!
 //! Up to 6.17 a thread has its CPU's lock while it serves (`softirq_lock=per_cpu`): another one that comes
 //! waits until that round is over, and lends its priority.
@@ -19,9 +18,7 @@ use crate::setup::{Setup, Spawn};
 use crate::softirq::{Piece, Visits};
 use crate::step::Step;
 use scheduler::mutex::{FastPath, LockError, LockOutcome, lock_fast, unlock_fast};
-use scheduler::registry::{
-    Config, HrtimerContext, IrqThreads, SoftirqLock, SoftirqRest, SoftirqWhere, TimerThread,
-};
+use scheduler::registry::{Config, HrtimerContext, IrqThreads, SoftirqLock, SoftirqWhere, TimerThread};
 use scheduler::wakeup::{WakeFlags, try_to_wake_up};
 use scheduler::{CpuId, CpuMask, MutexId, Nanos, Policy, RtPriority, TaskId, TaskState, ThisCpu};
 
@@ -38,8 +35,7 @@ impl CpuThreadPlan {
     pub fn of(config: &Config, setup: &Setup) -> Option<CpuThreadPlan> {
         let rules = &config.rules;
         let in_tasks = rules.softirq_where.get() == SoftirqWhere::Task;
-        let leaves = !setup.softirqs.is_empty() && rules.softirq_rest.get() == SoftirqRest::Ksoftirqd;
-        let raises = leaves || rules.hrtimer_context.get() == HrtimerContext::ByPolicy;
+        let raises = !setup.softirqs.is_empty() || rules.hrtimer_context.get() == HrtimerContext::ByPolicy;
         let has_irq = rules.irq_threads.get() == IrqThreads::Forced;
         (in_tasks || raises || has_irq).then(|| CpuThreadPlan {
             has_irq,

@@ -3,9 +3,9 @@
 //! It works on its list with interrupts on, so that others come in between and stretch it; but on behalf of
 //! nobody, so that whoever runs on the CPU stands still and no request to reschedule is looked at until it
 //! ends. A pass takes the whole list as it is; what has been put into it meanwhile gets another pass, unless
-//! somebody asks to run, or the soft interrupt has gone on for long. The rest is left to a thread of the CPU
-//! where there is one, ksoftirqd, which competes with all others ([`super::cpu_threads`]); and to the CPU's
-//! next interrupt, if that comes first.
+//! somebody asks to run, or the soft interrupt has gone on for long. The rest is left to a thread of the CPU,
+//! ksoftirqd, which competes with all others ([`super::cpu_threads`]); and to the CPU's next interrupt, if
+//! that comes first.
 
 use super::interrupts::FROM_INTERRUPT;
 use super::sim::Sim;
@@ -20,7 +20,7 @@ use schema::LogEvent;
 /// Passes in a row.
 const MOST_PASSES: u32 = 10;
 
-/// After this time no further pass begins.
+/// After this time no further pass begins: in jiffies, of which one may be over at once.
 const MOST_TIME: Nanos = Nanos::from_millis(2);
 
 impl Sim {
@@ -44,6 +44,7 @@ impl Sim {
         cpu.softirq.set(Softirq::Running);
         self.hw().note_detail(me.id, || LogEvent::SoftirqEntry {});
         let began = self.hw().local_now();
+        let end = self.jiffies(began) + self.in_jiffies(MOST_TIME);
         for _ in 0..MOST_PASSES {
             let listed = cpu.softirq_list.borrow().len();
             for _ in 0..listed {
@@ -51,7 +52,7 @@ impl Sim {
                 let Some(work) = next else { break };
                 self.softirq_work(me, work, began).await;
             }
-            let is_long = self.hw().local_now().saturating_sub(began) >= MOST_TIME;
+            let is_long = self.jiffies(self.hw().local_now()) >= end;
             if cpu.softirq_list.borrow().is_empty() || is_long || me.k.rq(me.id).published.is_asked() {
                 break;
             }

@@ -58,7 +58,20 @@ impl Sim {
         Nanos(1_000_000_000 / self.k.config.tunables.hz.get() as u64)
     }
 
-    /// Half of that.
+    /// The ticks that have been counted up to a time: those of CPU 0, which keeps the time.
+    pub fn jiffies(&self, at: Nanos) -> u64 {
+        let period = self.tick_period().0;
+        let phase = self.surroundings.ticks_at.first().copied().flatten().map_or(0, |tick| tick.0 % period);
+        // One more, so that what is before the first of them is not less than none.
+        (at.0 + period - phase) / period
+    }
+
+    /// So much time in whole jiffies, one at least.
+    pub fn in_jiffies(&self, time: Nanos) -> u64 {
+        time.0.div_ceil(self.tick_period().0)
+    }
+
+    /// Half of a tick's period.
     pub fn half_a_tick(&self) -> Nanos {
         Nanos(self.tick_period().0 / 2)
     }

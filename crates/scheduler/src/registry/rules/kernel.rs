@@ -128,13 +128,6 @@ rules! {
             "On the way out of the interrupt, on top of whoever runs.",
         Task "task" "In threads that can be preempted, periodic balancing too (PREEMPT_RT).",
     }
-    SoftirqRest softirq_rest
-        "Who does what a round of soft interrupts leaves that is served on the way out of an interrupt?"
-        "machine.md 2.2" {
-        NextInterrupt "next_interrupt"
-            "The next interrupt of the CPU does: approximately, as when results were published.",
-        Ksoftirqd "ksoftirqd" "The thread ksoftirqd/N, a fair task, or the next interrupt if that is first.",
-    }
     TimerThread timer_thread "Which thread serves timers, where soft interrupts are served in threads?"
         "machine.md 0.4, 1.8" {
         Ksoftirqd "ksoftirqd" "ksoftirqd/N, a fair task, as for all else (PREEMPT_RT of 5.15 to 6.12).",
