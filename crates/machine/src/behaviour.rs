@@ -35,6 +35,10 @@ pub struct TaskSpec {
     pub nth_cpu: Option<u32>,
     /// Working set that has to be refilled after the task lost its cache, in bytes (fair-class 12.1).
     pub working_set_bytes: u64,
+    /// What it reads from memory in a microsecond in which it executes at full speed, in bytes: more than
+    /// caches hold, so that tasks which read wait for each other, where the machine says what memory gives
+    /// (machine.md 6.4).
+    pub reads_bytes_per_us: u32,
     /// Timer slack of its sleeps (Linux: 50 µs for fair tasks, none for RT).
     pub timer_slack: Nanos,
     /// Its CPU work was recorded on a real machine: what ways from wakeups to others took while it ran
@@ -58,6 +62,7 @@ impl TaskSpec {
             cpus: None,
             nth_cpu: None,
             working_set_bytes: 0,
+            reads_bytes_per_us: 0,
             timer_slack: Nanos::ZERO,
             recorded_work: false,
             kernel_thread: false,

@@ -39,6 +39,8 @@ pub struct TaskStart {
     /// As in [`crate::TaskSpec`].
     pub working_set_bytes: u64,
     /// As in [`crate::TaskSpec`].
+    pub reads_bytes_per_us: u32,
+    /// As in [`crate::TaskSpec`].
     pub timer_slack: Nanos,
     /// As in [`crate::TaskSpec`].
     pub recorded_work: bool,

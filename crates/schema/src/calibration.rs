@@ -71,7 +71,7 @@ pub struct CalibratedEntry {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Observed {
-    /// Of what: `memory bandwidth`, `softirq RCU`.
+    /// Of what: `stalls of the host`, `softirq RCU`.
     pub what: String,
     /// What was seen, in words; absent where nothing could be.
     #[serde(default, skip_serializing_if = "Option::is_none")]

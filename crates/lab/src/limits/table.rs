@@ -294,9 +294,9 @@ pub(super) const LIMITS: &[Limit] = &[
         effect: Effect::Medium,
         missing: "The kernel's own paths run from warm caches, but for the way of a timer's wakeup on machines \
                   whose file has a [cold] (vm2, nested, calibrated ones): creating threads, remote wakeups and system calls cost the \
-                  same after 10 ms of idleness. Memory bandwidth is not shared: who reads much \
-                  slows nobody down (two streams on the measured machine ran at 0.53 to 0.59 of \
-                  their speed).",
+                  same after 10 ms of idleness. What memory gives is shared on machines whose file says how \
+                  much that is (nested, calibrated ones), and only by tasks that say how much they read \
+                  (hog, by reads): builds, databases and the tasks of recordings read nothing.",
         changes: "wakeup-latency on vm2, a new thread each 10 ms: its median is 60 us in place of 86 on an idle \
                   CPU. cyclictest's medians there are right, idle and under load; the slowest thousandth under a \
                   build is a tenth of the recorded.",

@@ -39,6 +39,7 @@ fn task(start: &TaskStart) -> LogTask {
         nice: i32::from(start.nice.get()),
         cpus: start.cpus.map(|cpus| cpus.to_string()),
         working_set_bytes: start.working_set_bytes,
+        reads_bytes_per_us: Some(start.reads_bytes_per_us).filter(|reads| *reads > 0),
         timer_slack_ns: start.timer_slack.0,
     }
 }

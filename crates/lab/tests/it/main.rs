@@ -4,6 +4,7 @@ mod experiment_text;
 mod experiments;
 mod groups;
 mod limits;
+mod memory;
 mod oracle;
 #[cfg(feature = "plots")]
 mod pictures;

@@ -277,7 +277,7 @@ impl Sim {
     /// Lets something happen, and the CPU go on that it concerns.
     fn step(&self, source: Source, cpus: &mut [Pin<Box<impl Future<Output = ()>>>]) {
         if let Some(cpu) = self.handle(source) {
-            self.hw().paces.executing.set(self.hw().cpu(cpu).rate.get());
+            self.hw().paces.executing.set(self.hw().cpu(cpu).kernel_rate.get());
             poll(cpus[cpu.index()].as_mut());
         }
     }

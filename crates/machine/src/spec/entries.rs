@@ -6,7 +6,7 @@ use super::stretch::Operation;
 use super::{MachineSpec, Origin};
 
 /// Keys of the whole file.
-pub(super) const FILE: [&str; 11] = [
+pub(super) const FILE: [&str; 12] = [
     "name",
     "meaning",
     "idle_monitor",
@@ -15,6 +15,7 @@ pub(super) const FILE: [&str; 11] = [
     "cache",
     "cold",
     "speed",
+    "memory",
     "frequency",
     "kernel",
     "noise",
@@ -28,6 +29,8 @@ pub(super) const CACHE: [&str; 4] =
 pub(super) const COLD: [&str; 3] = ["path", "bytes", "halted"];
 /// Keys of `[speed]`.
 pub(super) const SPEED: [&str; 2] = ["smt_busy_percent", "cpus"];
+/// Keys of `[memory]`.
+pub(super) const MEMORY: [&str; 2] = ["cpu", "node"];
 /// Keys of `[frequency]`.
 pub(super) const FREQUENCY: [&str; 1] = ["domains"];
 /// Keys of `[kernel]`.
@@ -68,6 +71,7 @@ fn below(key: &str) -> Vec<String> {
         "cache" => in_table(&CACHE),
         "cold" => in_table(&COLD),
         "speed" => in_table(&SPEED),
+        "memory" => in_table(&MEMORY),
         "frequency" => in_table(&FREQUENCY),
         "kernel" => {
             let stretches = |k| Operation::ALL.map(|of| format!("{key}.{k}.{}", of.name()));
@@ -97,7 +101,8 @@ mod tests {
     fn the_entries_are_what_the_reader_takes() {
         let laptop = BUILTIN.iter().find(|machine| machine.name == "laptop").expect("it is built in").text;
         let entries = MachineSpec::entries();
-        let mut tables = vec!["costs", "cache", "cold", "speed", "frequency", "kernel.stretch", "noise"];
+        let mut tables =
+            vec!["costs", "cache", "cold", "speed", "memory", "frequency", "kernel.stretch", "noise"];
         tables.extend(["costs.ipi", "costs.line"]);
         for table in tables {
             let text = match laptop.contains(&format!("[{table}]\n")) {

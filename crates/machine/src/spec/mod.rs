@@ -8,6 +8,7 @@ mod error;
 mod idle;
 mod kernel_locks;
 mod layout;
+mod memory;
 mod noise;
 mod origin;
 mod parse;
@@ -28,6 +29,7 @@ pub use costs::{ByDistance, CostInfo, Costs, Distance};
 pub use error::SpecError;
 pub use idle::IdleMonitor;
 pub use kernel_locks::{LockClass, LockScope, held_at_some_moment, until_taken};
+pub use memory::Memory;
 pub use noise::{IrqOff, KthreadNoise, Noise, Spread, WakeEvent, Woken};
 pub use origin::{Origin, OriginKind};
 pub use speed::{CpuSpeed, Speeds};
@@ -53,6 +55,8 @@ pub struct MachineSpec {
     pub cold: Option<ColdPath>,
     /// How fast its CPUs execute.
     pub speeds: Speeds,
+    /// How much its CPUs can read from memory. `None`: as much as they want.
+    pub memory: Option<Memory>,
     /// How its idle CPUs wait.
     pub idle_monitor: IdleMonitor,
     /// What its kernel's longer paths consist of.
@@ -91,6 +95,7 @@ impl MachineSpec {
             cache: CacheModel { tau: Nanos::from_millis(1), ..CacheModel::default() },
             cold: None,
             speeds: Speeds::default(),
+            memory: None,
             idle_monitor: IdleMonitor::default(),
             stretches: Stretches::default(),
             noise: Noise::default(),
@@ -115,6 +120,13 @@ impl MachineSpec {
     pub fn core_of(&self, cpu: CpuId) -> CpuMask {
         let cpus = (0..self.topology.cpus as u16).map(CpuId);
         cpus.filter(|other| matches!(self.distance(cpu, *other), Distance::Own | Distance::Smt)).collect()
+    }
+
+    /// The CPUs that share the memory of a CPU's node, itself among them.
+    #[must_use]
+    pub fn node_of(&self, cpu: CpuId) -> CpuMask {
+        let cpus = (0..self.topology.cpus as u16).map(CpuId);
+        cpus.filter(|other| self.distance(cpu, *other) != Distance::OtherNode).collect()
     }
 
     /// Its CPUs are so fast, each.

@@ -5,6 +5,7 @@ use super::costs::{ByDistance, Costs, Distance};
 use super::entries;
 use super::error::SpecError;
 use super::idle::read_idle_monitor;
+use super::memory::read_memory;
 use super::origin::{Origin, OriginKind};
 use super::parse_frequency::read_frequency;
 use super::parse_kernel::read_kernel;
@@ -47,6 +48,7 @@ fn read_machine(root: Field<'_>) -> Result<MachineSpec, SpecError> {
     let speeds = speeds.unwrap_or_default();
     let mut topology =
         topology.with_capacities(speeds.capacities()).with_priorities(speeds.priorities.clone());
+    let memory = root.optional("memory").map(|m| read_memory(&m, &mut origins)).transpose()?;
     if let Some(field) = root.optional("frequency") {
         topology.frequencies = read_frequency(&field, topology.cpus, &speeds, &mut origins)?;
     }
@@ -60,6 +62,7 @@ fn read_machine(root: Field<'_>) -> Result<MachineSpec, SpecError> {
         cache,
         cold,
         speeds,
+        memory,
         idle_monitor: idle_monitor.unwrap_or_default(),
         stretches: stretches.unwrap_or_default(),
         noise: noise.unwrap_or_default(),

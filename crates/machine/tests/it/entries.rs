@@ -182,6 +182,8 @@ const ROWS: &[Row] = &[
     row("cold.bytes", "bytes", 500_000, Falls, &[Timer, Lends]),
     row("cold.halted", "ns", 5_000_000, Falls, &[Idle]),
     row("speed.smt_busy_percent", "percent", 40, Falls, &[BesideSibling]),
+    row("memory.cpu", "bytes_per_us", 10_000, Falls, &[BesideReader]),
+    row("memory.node", "bytes_per_us", 24_000, Falls, &[BesideReader]),
     row("noise.thread_start", "", 90_000, Grows, &[Starts]),
     row("noise.timer_delivery", "", 7_000, Grows, &[Timer, Idle]),
     row("noise.spin_overshoot", "", 5_000, Grows, &[Spins]),

@@ -27,6 +27,8 @@ pub(crate) enum Figure {
     Computes,
     /// The same beside a sibling that does so.
     BesideSibling,
+    /// What a task that computes between two ticks takes while it and one of another core read from memory.
+    BesideReader,
     /// How long fork takes,
     Fork,
     /// pthread_create,
@@ -55,7 +57,7 @@ pub(crate) enum Figure {
 
 use Figure::*;
 
-pub(crate) const ALL: [Figure; 22] = [
+pub(crate) const ALL: [Figure; 23] = [
     Timer,
     Idle,
     ToSibling,
@@ -66,6 +68,7 @@ pub(crate) const ALL: [Figure; 22] = [
     Messages,
     Computes,
     BesideSibling,
+    BesideReader,
     Fork,
     Thread,
     Exec,
@@ -159,6 +162,19 @@ pub(crate) fn figure(figure: Figure, spec: &MachineSpec) -> Nanos {
             }
             stage.run();
             between(&clock, 0, 1)
+        }
+        BesideReader => {
+            let mut reader = |cpu| {
+                let (mut task, clock) =
+                    script("reader", [Step::SpinUntil(us(1_500)), Step::Compute(us(200))]);
+                task.cpus = Some(CpuMask::single(CpuId(cpu)));
+                task.reads_bytes_per_us = 16_000;
+                stage.setup.spawn_on(Nanos::ZERO, task.cpus.and_then(|cpus| cpus.first()), task);
+                clock
+            };
+            let clocks = [reader(0), reader(2)];
+            stage.run();
+            between(&clocks[0], 1, 2)
         }
         Fork | Thread | Wait | Exit => {
             let (mut child, born) = script("child", [Step::Compute(us(100))]);

@@ -12,6 +12,7 @@ mod idle;
 mod interrupt_time;
 mod kernel_locks;
 mod log;
+mod memory;
 mod nohz_full;
 mod noise;
 mod packing;

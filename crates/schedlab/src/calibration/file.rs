@@ -6,7 +6,7 @@ use super::host::Host;
 use super::host_stalls::Tail;
 use super::sources::way;
 use super::timers::{Meanwhile, Sleeper};
-use super::{Measured, siblings};
+use super::{Measured, bandwidth, siblings};
 use machine::{Costs, Distance, MachineSpec, Origin, OriginKind, Spread};
 use scheduler::{CpuMask, Nanos};
 use std::fmt::Write;
@@ -82,6 +82,7 @@ pub(super) fn text(name: &str, host: &Host, measured: Option<&Measured>) -> Stri
     text + &primitives.cache(host)
         + &primitives.cold()
         + &speed
+        + &bandwidth::memory(primitives.measured.bandwidth)
         + &primitives.stretches()
         + &primitives.noise()
 }

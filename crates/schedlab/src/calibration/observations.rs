@@ -18,8 +18,7 @@ pub struct Observation {
 
 /// All of them.
 pub(super) fn of(measured: &Measured) -> Vec<Observation> {
-    let mut all = vec![bandwidth(measured)];
-    all.extend(stalls(measured));
+    let mut all: Vec<Observation> = stalls(measured).into_iter().collect();
     all.extend(waits(measured));
     match &measured.handlers {
         Some(Ok(handlers)) if handlers.is_empty() => {
@@ -38,29 +37,6 @@ const INTERRUPTS: &str = "interrupts, soft interrupts";
 fn unseen_handlers(why: &str) -> Observation {
     let how = format!("{why}; a spinning thread sees them as gaps, and not what they are");
     Observation { what: INTERRUPTS.to_owned(), value: None, how }
-}
-
-fn bandwidth(measured: &Measured) -> Observation {
-    let what = "memory bandwidth".to_owned();
-    match measured.bandwidth {
-        Some(seen) => Observation {
-            what,
-            value: Some(format!("{} % beside another reader", seen.percent())),
-            how: format!(
-                "a pass over 64 MiB takes {} ns alone ({}.{:03} bytes/ns), {} together; here nobody takes bandwidth \
-                 from anybody (limit cold_caches)",
-                seen.alone,
-                seen.bytes_per_us() / 1000,
-                seen.bytes_per_us() % 1000,
-                seen.together
-            ),
-        },
-        None => Observation {
-            what,
-            value: None,
-            how: "it takes two cores of a package, and there is one only".to_owned(),
-        },
-    }
 }
 
 /// Where too few were seen for an entry.
@@ -114,11 +90,9 @@ mod tests {
             of(measured).into_iter().find(|seen| seen.what == what).expect("it is looked for")
         };
         let seen = measured_everything(&hosts()[1]);
-        assert_eq!(of(&seen, "memory bandwidth").value.as_deref(), Some("56 % beside another reader"));
         let rcu = of(&seen, "softirq RCU");
         assert_eq!(rcu.value.as_deref(), Some("231 seen: p50 3, p99 30, max 85 us"));
         let nothing = Measured::default();
-        assert_eq!(of(&nothing, "memory bandwidth").value, None);
         assert!(of(&nothing, INTERRUPTS).how.starts_with("nobody looked; a spinning thread"));
         assert_eq!(of(&nothing, "stalls of the host").value, None);
         assert!(super::of(&seen).iter().all(|seen| seen.what != "stalls of the host"), "an entry has them");

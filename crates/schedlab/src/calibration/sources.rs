@@ -3,7 +3,7 @@
 
 use super::figure::Figure;
 use super::host::Host;
-use super::{Measured, cold, idle, pieces, timers};
+use super::{Measured, bandwidth, cold, idle, pieces, timers};
 use machine::{Distance, MachineSpec, OriginKind};
 
 /// How an entry is learned.
@@ -150,6 +150,7 @@ pub(super) fn way(entry: &str, host: &Host, m: &Measured) -> Option<Way> {
             "not measured; left out, a busy sibling takes nothing",
         ),
         ("speed", "cpus") => never("CPUs are not timed one by one; left out, they are equally fast"),
+        ("memory", "cpu" | "node") => Some(bandwidth::way(m.bandwidth)),
         ("frequency", "domains") => never(
             "which frequencies there are, and what they take, is not read; left out, CPUs have one speed",
         ),

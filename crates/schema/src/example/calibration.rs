@@ -54,7 +54,7 @@ pub fn calibration() -> Calibration {
             entry("noise.kthread", EntryOrigin::LeftOut, "who works in the background is for a trace to say"),
         ],
         observations: vec![
-            observed("memory bandwidth", Some("56 % beside another reader"), "two passes over 64 MiB"),
+            observed("stalls of the host", Some("2 seen, the longest 160 us"), "two threads that spun"),
             observed("interrupts, soft interrupts", None, "tracefs cannot be written"),
         ],
         timers: vec![timer("fifo", "busy", 15_200), timer("other, no slack", "idle, latency 0", 74_000)],

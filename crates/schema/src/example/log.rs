@@ -16,6 +16,7 @@ pub fn log() -> Log {
         nice: 0,
         cpus: Some("0-1".to_owned()),
         working_set_bytes: 65_536,
+        reads_bytes_per_us: Some(25_000),
         timer_slack_ns: 50_000,
     };
     let head = LogHead {

@@ -67,6 +67,9 @@ pub struct LogTask {
     pub cpus: Option<String>,
     /// How much memory it touches again and again, bytes.
     pub working_set_bytes: u64,
+    /// What it reads from memory in a microsecond in which it executes at full speed, bytes; absent: nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reads_bytes_per_us: Option<u32>,
     /// By how much its timers may be late, nanoseconds.
     pub timer_slack_ns: u64,
 }

@@ -65,6 +65,15 @@ struct Options {
     /// Working set in bytes, K or M (0).
     #[arg(long, value_name = "SIZE", default_value = "0", value_parser = bytes)]
     working_set: u64,
+    /// What each reads from memory while it executes at full speed, MB a second, at most 1000000 (0). Tasks
+    /// that read slow each other down on a machine that says what memory gives.
+    #[arg(
+        long,
+        value_name = "MB",
+        default_value_t = 0,
+        value_parser = clap::value_parser!(u32).range(0..=1_000_000),
+    )]
+    reads: u32,
 }
 
 impl Budget for DlParams {
@@ -137,6 +146,8 @@ impl Load for Hog {
                 nice: options.nice,
                 cpus,
                 working_set_bytes: options.working_set,
+                // A MB a second is a byte a microsecond.
+                reads_bytes_per_us: options.reads,
                 ..Template::new(NAME, program(NAME, block)?)
             };
             hogs.push(Task { pid: spawn(setup, &task), cycles });

@@ -24,6 +24,8 @@ pub struct Template {
     pub nth_cpu: Option<u32>,
     /// Working set in bytes (fair-class 12.1).
     pub working_set_bytes: u64,
+    /// As in [`TaskSpec`].
+    pub reads_bytes_per_us: u32,
     /// What it does.
     pub program: Program,
 }
@@ -38,6 +40,7 @@ impl Template {
             cpus: None,
             nth_cpu: None,
             working_set_bytes: 0,
+            reads_bytes_per_us: 0,
             program,
         }
     }
@@ -50,6 +53,7 @@ impl Template {
             cpus: self.cpus,
             nth_cpu: self.nth_cpu,
             working_set_bytes: self.working_set_bytes,
+            reads_bytes_per_us: self.reads_bytes_per_us,
             timer_slack: if self.policy.is_rt() { Nanos::ZERO } else { FAIR_TIMER_SLACK },
             ..TaskSpec::new(self.comm.clone(), self.program.start())
         }

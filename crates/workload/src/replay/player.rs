@@ -173,6 +173,7 @@ impl Shared {
                 spec.nice = told.nice;
             }
             spec.working_set_bytes = told.working_set_bytes;
+            spec.reads_bytes_per_us = told.reads_bytes_per_us;
             spec.timer_slack = told.timer_slack;
         }
         spec

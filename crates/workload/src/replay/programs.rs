@@ -269,6 +269,7 @@ fn task(start: TaskStart, steps: Vec<ReplayStep>) -> RecordedTask {
         told: Some(ToldTask {
             nice: start.nice,
             working_set_bytes: start.working_set_bytes,
+            reads_bytes_per_us: start.reads_bytes_per_us,
             timer_slack: start.timer_slack,
             recorded_work: start.recorded_work,
             kernel_thread: start.kernel_thread,

@@ -125,6 +125,8 @@ pub struct ToldTask {
     /// As in [`machine::TaskSpec`].
     pub working_set_bytes: u64,
     /// As in [`machine::TaskSpec`].
+    pub reads_bytes_per_us: u32,
+    /// As in [`machine::TaskSpec`].
     pub timer_slack: Nanos,
     /// As in [`machine::TaskSpec`].
     pub recorded_work: bool,

@@ -33,7 +33,7 @@ use crate::units::HZ;
 use machine::{Arrival, ChannelId, Objects, Outcome, TaskStart, ToldMessage, ToldStep, WakePaths};
 pub(crate) use object::{Object, can_be_taken};
 use scheduler::Nanos;
-pub(crate) use start::LARGEST_WORKING_SET;
+pub(crate) use start::{LARGEST_WORKING_SET, MOST_READS};
 pub(crate) use step::{read as read_step, read_fork_kind, read_policy};
 
 /// What older traces have before each text, in a marker.

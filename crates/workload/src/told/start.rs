@@ -16,6 +16,7 @@ pub(super) fn text(start: &TaskStart) -> String {
         nice,
         cpus,
         working_set_bytes,
+        reads_bytes_per_us,
         timer_slack,
         recorded_work,
         kernel_thread,
@@ -23,11 +24,12 @@ pub(super) fn text(start: &TaskStart) -> String {
     let at = at.map_or_else(|| "fork".to_owned(), |at| at.0.to_string());
     let on = cpu.map(|cpu| format!(" on={cpu}")).unwrap_or_default();
     let cpus = cpus.map_or_else(|| "all".to_owned(), |cpus| cpus.to_string());
+    let reads = if *reads_bytes_per_us > 0 { format!("{READS}{reads_bytes_per_us}") } else { String::new() };
     let work = if *recorded_work { RECORDED_WORK } else { "" };
     let thread = if *kernel_thread { KERNEL_THREAD } else { "" };
     format!(
         "pid={} start={at}{on} policy={} nice={} cpus={cpus} working-set={working_set_bytes} \
-         timer-slack={}{work}{thread} comm={}",
+         timer-slack={}{reads}{work}{thread} comm={}",
         pid.0,
         policy_text(*of),
         nice.get(),
@@ -36,11 +38,17 @@ pub(super) fn text(start: &TaskStart) -> String {
     )
 }
 
+/// Behind the facts of a task that reads from memory.
+const READS: &str = " reads=";
+
 /// Behind the facts of a task whose work comes from a recording.
 const RECORDED_WORK: &str = " work=recorded";
 
 /// Behind those of a thread of the kernel.
 const KERNEL_THREAD: &str = " thread=kernel";
+
+/// As much as a machine file may give a CPU.
+pub(crate) const MOST_READS: u32 = 1_000_000;
 
 /// No cache is as large, and what its refill costs is a time far from the end of the clock.
 pub(crate) const LARGEST_WORKING_SET: u64 = 1 << 40;
@@ -54,6 +62,10 @@ pub(super) fn read(text: &str) -> Option<TaskStart> {
     let (facts, recorded_work) = match facts.strip_suffix(RECORDED_WORK) {
         Some(facts) => (facts, true),
         None => (facts, false),
+    };
+    let (facts, reads_bytes_per_us) = match facts.split_once(READS) {
+        Some((facts, reads)) => (facts, reads.parse().ok().filter(|reads| *reads <= MOST_READS)?),
+        None => (facts, 0),
     };
     let mut words = facts.split(' ').peekable();
     let pid = words.next()?.strip_prefix("pid=")?.parse().ok().filter(|pid| *pid > 0)?;
@@ -82,6 +94,7 @@ pub(super) fn read(text: &str) -> Option<TaskStart> {
             .parse()
             .ok()
             .filter(|bytes| *bytes <= LARGEST_WORKING_SET)?,
+        reads_bytes_per_us,
         timer_slack: time(value("timer-slack")?)?,
         recorded_work,
         kernel_thread,
@@ -105,6 +118,7 @@ mod tests {
             nice: Nice::new(-5).expect("in range"),
             cpus: None,
             working_set_bytes: 65_536,
+            reads_bytes_per_us: 0,
             timer_slack: Nanos(50_000),
             recorded_work: false,
             kernel_thread: true,
@@ -115,6 +129,7 @@ mod tests {
             policy: Policy::Rr(RtPriority::new(90).expect("in range")),
             cpus: Some(CpuMask::single(CpuId(3))),
             comm: "".into(),
+            reads_bytes_per_us: 25_000,
             recorded_work: true,
             ..forked.clone()
         };
@@ -136,6 +151,7 @@ mod tests {
             "pid=1 start=0 policy=other nice=20 cpus=all working-set=0 timer-slack=0 comm=a",
             "pid=1 start=0 policy=other nice=0 cpus=some working-set=0 timer-slack=0 comm=a",
             "pid=1 start=0 policy=other nice=0 cpus=all working-set=0 timer-slack=0 x=1 comm=a",
+            "pid=1 start=0 policy=other nice=0 cpus=all working-set=0 timer-slack=0 reads=1000001 comm=a",
         ] {
             assert_eq!(read(text), None, "{text}");
         }

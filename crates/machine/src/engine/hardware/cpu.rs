@@ -210,6 +210,8 @@ pub(crate) struct CpuHw {
     pub occupant: Cell<Occupant>,
     /// How fast it executes that.
     pub rate: Cell<Rate>,
+    /// How fast it executes the kernel's own work, which waits for nobody who reads from memory.
+    pub kernel_rate: Cell<Rate>,
     /// What the task has done of its work beyond whole nanoseconds.
     pub fraction: Cell<Fraction>,
     /// Stretches with interrupts off, and the dice for them and for timer jitter.
@@ -264,6 +266,7 @@ impl CpuHw {
             busy: Cell::new(Nanos::ZERO),
             occupant: Cell::default(),
             rate: Cell::new(rate),
+            kernel_rate: Cell::new(rate),
             fraction: Cell::default(),
             noise: CpuNoise::new(dice, noise_sources),
             scheduler_dice: RefCell::new(scheduler_dice),

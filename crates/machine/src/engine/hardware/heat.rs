@@ -30,6 +30,6 @@ impl Hw {
     pub fn warms_the_way(&self, me: CpuId, halted: Nanos) {
         let Some(cold) = &self.spec.cold else { return };
         let touched = self.cpu(me).touched.take();
-        self.charge_work(cold.cost(touched.bytes(), halted));
+        self.charge_work(self.paces.time_to_fetch(me, cold.cost(touched.bytes(), halted)));
     }
 }

@@ -1,7 +1,7 @@
-//! How fast CPUs execute: their speeds, and what busy hardware threads of a core take from each other
-//! (machine.md 6.2, 6.3).
+//! How fast CPUs execute: their speeds, what busy hardware threads of a core take from each other, and what
+//! readers of the same memory do (machine.md 6.2 to 6.4).
 
-use crate::spec::MachineSpec;
+use crate::spec::{MachineSpec, Memory};
 use scheduler::{CpuId, Nanos};
 use std::cell::Cell;
 
@@ -20,9 +20,22 @@ pub(crate) enum Occupant {
     #[default]
     Idle,
     /// A task whose work is told for a CPU at full speed.
-    Work,
+    Work {
+        /// What it reads from memory then, in bytes a microsecond.
+        reads: u32,
+    },
     /// A task whose work is recorded CPU time, in which what slowed it then is contained.
     RecordedWork,
+}
+
+impl Occupant {
+    /// What it wants to read from memory, in bytes a microsecond.
+    pub fn reads(self) -> u32 {
+        match self {
+            Occupant::Work { reads } => reads,
+            Occupant::Idle | Occupant::RecordedWork => 0,
+        }
+    }
 }
 
 const WHOLE: u64 = 10_000;
@@ -79,6 +92,51 @@ pub(crate) struct Paces {
     own: Box<[Cell<u32>]>,
     /// The CPUs of each CPU's core.
     pub cores: Box<[Box<[CpuId]>]>,
+    /// What memory gives, and who shares it; `None`: all that they want.
+    pub memory: Option<SharedMemory>,
+}
+
+/// The memory of the nodes.
+#[derive(Debug)]
+pub(crate) struct SharedMemory {
+    gives: Memory,
+    /// By the number of the node: its CPUs.
+    nodes: Box<[Node]>,
+    /// The number of each CPU's node.
+    node_of: Box<[usize]>,
+}
+
+/// CPUs that share memory.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub cpus: Box<[CpuId]>,
+    /// What they want to read together, in bytes a microsecond.
+    pub wanted: Cell<u64>,
+}
+
+impl SharedMemory {
+    fn new(spec: &MachineSpec, gives: Memory) -> SharedMemory {
+        let mut nodes: Vec<Node> = Vec::new();
+        let mut node_of = Vec::new();
+        for cpu in (0..spec.cpus() as u16).map(CpuId) {
+            let known = nodes.iter().position(|node| node.cpus.contains(&cpu));
+            node_of.push(known.unwrap_or(nodes.len()));
+            if known.is_none() {
+                nodes.push(Node { cpus: spec.node_of(cpu).iter().collect(), wanted: Cell::new(0) });
+            }
+        }
+        SharedMemory { gives, nodes: nodes.into(), node_of: node_of.into() }
+    }
+
+    /// The node of a CPU.
+    pub fn node(&self, cpu: CpuId) -> &Node {
+        &self.nodes[self.node_of[cpu.index()]]
+    }
+
+    /// How crowded the memory of a CPU is, in ten thousandths.
+    fn crowding(&self, cpu: CpuId) -> u64 {
+        self.gives.crowding(self.node(cpu).wanted.get())
+    }
 }
 
 impl Paces {
@@ -87,7 +145,11 @@ impl Paces {
         let speeds = &spec.speeds;
         let cpus = || (0..spec.cpus() as u16).map(CpuId);
         let changes = !spec.topology.frequencies.is_empty();
-        let vary = changes || speeds.smt_busy_percent < 100 || cpus().any(|cpu| speeds.of(cpu).is_less());
+        let memory = spec.memory.map(|gives| SharedMemory::new(spec, gives));
+        let vary = changes
+            || memory.is_some()
+            || speeds.smt_busy_percent < 100
+            || cpus().any(|cpu| speeds.of(cpu).is_less());
         let known = || cpus().filter(|_| vary);
         Paces {
             vary,
@@ -95,6 +157,7 @@ impl Paces {
             smt_busy_percent: speeds.smt_busy_percent,
             own: known().map(|cpu| Cell::new(speeds.of(cpu).ten_thousandths())).collect(),
             cores: known().map(|cpu| spec.core_of(cpu).iter().collect()).collect(),
+            memory,
         }
     }
 
@@ -115,6 +178,22 @@ impl Paces {
         match in_core {
             ..=1 => self.of_idle(cpu),
             _ => Rate::new(own * self.smt_busy_percent / 50 / in_core),
+        }
+    }
+
+    /// What is left of a rate of a CPU to a task that wants to read so much from memory, in bytes a
+    /// microsecond: it waits for others that read, too.
+    pub fn beside_readers(&self, cpu: CpuId, rate: Rate, reads: u32) -> Rate {
+        let Some(memory) = self.memory.as_ref().filter(|_| reads > 0) else { return rate };
+        let speed = memory.gives.speed(reads.into(), memory.crowding(cpu));
+        Rate::new((u64::from(rate.0) * speed / WHOLE) as u32)
+    }
+
+    /// How long it takes a CPU to fetch what takes so long alone.
+    pub fn time_to_fetch(&self, cpu: CpuId, alone: Nanos) -> Nanos {
+        match &self.memory {
+            None => alone,
+            Some(memory) => Nanos((u128::from(alone.0) * u128::from(memory.crowding(cpu)) / 10_000) as u64),
         }
     }
 }

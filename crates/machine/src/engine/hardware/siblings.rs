@@ -1,6 +1,7 @@
-//! The hardware threads of a core change each other's rates (machine.md 6.2).
+//! The hardware threads of a core, and the CPUs that read from the same memory, change each other's rates
+//! (machine.md 6.2, 6.4).
 //!
-//! A run goes at one rate from its begin to its end. Whoever changes the rate of a sibling ends that one's
+//! A run goes at one rate from its begin to its end. Whoever changes the rate of another CPU ends that one's
 //! run at this moment, and what is left of its work begins anew. Parts of a nanosecond are kept from run to
 //! run, so that it makes no difference how often that happens.
 
@@ -49,10 +50,17 @@ impl Hw {
     }
 
     /// `me`, whose path has come to this time, goes on with another occupant: its core executes at other
-    /// rates from now on.
+    /// rates from now on, and so do those who share its memory, if it reads more or less than the one before.
     pub fn occupy(&self, me: CpuId, occupant: Occupant) {
-        self.cpu(me).occupant.set(occupant);
-        self.repace(me, me);
+        let before = self.cpu(me).occupant.replace(occupant).reads();
+        match self.paces.memory.as_ref().filter(|_| before != occupant.reads()) {
+            None => self.repace(me, &self.paces.cores[me.index()]),
+            Some(memory) => {
+                let node = memory.node(me);
+                node.wanted.set(node.wanted.get() - u64::from(before) + u64::from(occupant.reads()));
+                self.repace(me, &node.cpus);
+            }
+        }
     }
 
     /// The CPUs of a domain run at another of its levels from now on.
@@ -61,26 +69,36 @@ impl Hw {
             let highest = self.spec.speeds.of(cpu).ten_thousandths();
             self.paces.change(cpu, domain.part_at(level, highest.into()) as u32);
             self.energy.changed(cpu, self.local_now(), domain, level);
-            self.repace(me, cpu);
+            self.repace(me, &self.paces.cores[cpu.index()]);
         }
     }
 
-    /// The core of a CPU executes at the rates that are right from now on.
-    fn repace(&self, me: CpuId, cpu: CpuId) {
-        let core = &self.paces.cores[cpu.index()];
-        let busy = core.iter().filter(|cpu| self.cpu(**cpu).occupant.get() != Occupant::Idle).count() as u32;
-        for cpu in core {
+    /// These CPUs, whole cores, execute at the rates that are right from now on.
+    fn repace(&self, me: CpuId, cpus: &[CpuId]) {
+        for cpu in cpus {
             let there = self.cpu(*cpu);
-            let rate = match there.occupant.get() {
-                Occupant::Idle => self.paces.of_idle(*cpu),
-                Occupant::Work => self.paces.of_busy(*cpu, busy),
-                Occupant::RecordedWork => Rate::FULL,
-            };
+            let core = self.pace_of_core(*cpu);
+            let rate = self.paces.beside_readers(*cpu, core, there.occupant.get().reads());
+            there.kernel_rate.set(core);
             let changes = there.rate.replace(rate) != rate && there.occupant.get() != Occupant::Idle;
             if changes && *cpu != me && there.mode.get() == Mode::Interruptible {
                 self.queue.set_earlier(self.work_slot(*cpu), self.local_now().max(there.ready_at.get()));
             }
         }
-        self.paces.executing.set(self.cpu(me).rate.get());
+        self.paces.executing.set(self.cpu(me).kernel_rate.get());
+    }
+
+    /// How fast a CPU executes what reads nothing from memory.
+    fn pace_of_core(&self, cpu: CpuId) -> Rate {
+        let occupant = |cpu: CpuId| self.cpu(cpu).occupant.get();
+        match occupant(cpu) {
+            Occupant::Idle => self.paces.of_idle(cpu),
+            Occupant::Work { .. } => {
+                let core = &self.paces.cores[cpu.index()];
+                let busy = core.iter().filter(|cpu| occupant(**cpu) != Occupant::Idle).count() as u32;
+                self.paces.of_busy(cpu, busy)
+            }
+            Occupant::RecordedWork => Rate::FULL,
+        }
     }
 }

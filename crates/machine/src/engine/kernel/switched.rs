@@ -19,8 +19,10 @@ impl Sim {
         if curr == self.k.idle_task(me.id) {
             return Occupant::Idle;
         }
-        let is_recorded = self.user.tasks.with(curr, |t| t.done_ahead.is_some());
-        if is_recorded { Occupant::RecordedWork } else { Occupant::Work }
+        self.user.tasks.with(curr, |t| match t.done_ahead {
+            Some(_) => Occupant::RecordedWork,
+            None => Occupant::Work { reads: t.reads_bytes_per_us },
+        })
     }
 
     /// A task, or idle, is about to execute where another one did before.
@@ -37,9 +39,12 @@ impl Sim {
             self.left(me.id, previous, busy);
         }
         if curr != idle {
-            let spec = &self.hw().spec;
-            let Refill { from, cost } =
-                self.user.tasks.with(curr, |t| t.warmth.cools(spec, t.working_set_bytes, me.id, busy));
+            let hw = self.hw();
+            let Refill { from, cost } = self.user.tasks.with(curr, |t| {
+                let here = LastRun { cpu: me.id, busy };
+                let time_to_fetch = |alone| hw.paces.time_to_fetch(me.id, alone);
+                t.warmth.cools(&hw.spec, t.working_set_bytes, here, time_to_fetch)
+            });
             if cost > Nanos::ZERO {
                 let refill = || LogEvent::CacheRefill { from: from.map(words::cpu), cost: words::time(cost) };
                 self.hw().note_detail(me.id, refill);

@@ -58,6 +58,7 @@ pub(crate) struct TaskCtx {
     /// The CPU that serves it: where it was set, wherever the task is by then, or for whom that CPU set it.
     pub timer_base: CpuId,
     pub working_set_bytes: u64,
+    pub reads_bytes_per_us: u32,
     pub warmth: Warmth,
     pub family: Family,
     /// A spinlock of the kernel that it has, or comes to, and that others may have to wait for.

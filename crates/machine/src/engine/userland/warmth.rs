@@ -18,7 +18,7 @@ pub(crate) struct Warmth {
     pub cold: Nanos,
 }
 
-/// A task leaves a CPU.
+/// A task leaves a CPU, or comes to one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LastRun {
     pub cpu: CpuId,
@@ -42,15 +42,22 @@ impl Warmth {
     }
 
     /// Its task, with a working set of so many bytes, is going to execute on a CPU on which tasks have
-    /// executed for `busy`. What it has to fetch.
-    pub fn cools(&mut self, spec: &MachineSpec, working_set_bytes: u64, cpu: CpuId, busy: Nanos) -> Refill {
+    /// executed for `busy`, and which needs `time_to_fetch` for what takes so long alone. What it has to
+    /// fetch.
+    pub fn cools(
+        &mut self,
+        spec: &MachineSpec,
+        working_set_bytes: u64,
+        LastRun { cpu, busy }: LastRun,
+        time_to_fetch: impl Fn(Nanos) -> Nanos,
+    ) -> Refill {
         let from = self.last.map(|last| last.cpu);
         if working_set_bytes == 0 {
             return Refill { from, cost: Nanos::ZERO };
         }
         let lost = self.lost_q32(spec, cpu, busy);
         let refill_ps = u128::from(working_set_bytes) * u128::from(spec.cache.refill_ps_per_byte);
-        let refill = |share: u64| Nanos(((refill_ps * u128::from(share)) >> 32) as u64 / 1000);
+        let refill = |share: u64| time_to_fetch(Nanos(((refill_ps * u128::from(share)) >> 32) as u64 / 1000));
         // Short stints leave work undone, but there is never more to fetch than all.
         self.cold = (self.cold + refill(lost)).min(refill(ALL));
         Refill { from, cost: self.cold }

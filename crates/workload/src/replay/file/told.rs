@@ -2,7 +2,7 @@
 
 use super::words::{number, read_time};
 use crate::replay::recording::{Message, ReplayStep, ToldTask};
-use crate::told::{LARGEST_WORKING_SET, Object, can_be_taken, read_policy, read_step};
+use crate::told::{LARGEST_WORKING_SET, MOST_READS, Object, can_be_taken, read_policy, read_step};
 use machine::{Arrival, ChannelId, Objects, ToldStep};
 use scheduler::fair::CUSTOM_SLICES;
 use scheduler::{Nanos, Nice, Policy};
@@ -55,8 +55,8 @@ pub(super) fn step(
 /// with the parameters.
 pub(super) fn fact(words: &[&str]) -> Result<ToldTask, String> {
     let unknown = || {
-        "write told nice=N working-set=BYTES timer-slack=TIME, and policy=deadline:RUNTIME:DEADLINE:PERIOD (ns) of a \
-         deadline task"
+        "write told nice=N working-set=BYTES timer-slack=TIME, reads=BYTES (a microsecond) of a task that reads from \
+         memory, and policy=deadline:RUNTIME:DEADLINE:PERIOD (ns) of a deadline task"
             .to_owned()
     };
     let (words, kernel_thread) = match words {
@@ -76,6 +76,11 @@ pub(super) fn fact(words: &[&str]) -> Result<ToldTask, String> {
         Some(Some(Policy::Deadline(params))) => Some(params),
         Some(_) => return Err(unknown()),
     };
+    let (words, reads) = match words {
+        [words @ .., last] if last.starts_with("reads=") => (words, last.strip_prefix("reads=")),
+        words => (words, None),
+    };
+    let reads = reads.map_or(Some(0), |reads| reads.parse().ok().filter(|reads| *reads <= MOST_READS));
     let [nice, working_set, timer_slack] = words else { return Err(unknown()) };
     let value = |word: &str, key: &str| word.strip_prefix(key).map(str::to_owned).ok_or_else(unknown);
     let nice = value(nice, "nice=")?.parse().ok().and_then(Nice::new);
@@ -85,6 +90,7 @@ pub(super) fn fact(words: &[&str]) -> Result<ToldTask, String> {
             .parse()
             .map_err(|_| unknown())
             .and_then(small)?,
+        reads_bytes_per_us: reads.ok_or_else(unknown)?,
         timer_slack: read_time(&value(timer_slack, "timer-slack=")?)?,
         recorded_work,
         kernel_thread,

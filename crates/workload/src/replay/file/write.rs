@@ -158,8 +158,10 @@ impl Recording {
         }
         fact("arrivals", task.arrivals.to_string());
         if let Some(told) = task.told {
-            let ToldTask { nice, working_set_bytes, timer_slack, recorded_work, kernel_thread, deadline } =
-                told;
+            let ToldTask { nice, working_set_bytes, timer_slack, deadline, .. } = told;
+            let ToldTask { reads_bytes_per_us, recorded_work, kernel_thread, .. } = told;
+            let reads =
+                if reads_bytes_per_us > 0 { format!(" reads={reads_bytes_per_us}") } else { String::new() };
             let (nice, slack) = (nice.get(), time(timer_slack));
             let work = if recorded_work { " work=recorded" } else { "" };
             let thread = if kernel_thread { " thread=kernel" } else { "" };
@@ -168,7 +170,8 @@ impl Recording {
             fact(
                 "told",
                 format!(
-                    "nice={nice} working-set={working_set_bytes} timer-slack={slack}{policy}{work}{thread}"
+                    "nice={nice} working-set={working_set_bytes} timer-slack={slack}{reads}{policy}{work}\
+                     {thread}"
                 ),
             );
         }
