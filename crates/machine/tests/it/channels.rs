@@ -1,6 +1,6 @@
 //! Pipes and sockets: who is woken when there is room; and what the interrupt costs that tells another CPU.
 
-use crate::engine::{Clock, FREE_CHANNEL, fifo, ideal, ms, run, script, us};
+use crate::script::{Clock, FREE_CHANNEL, fifo, ideal, ms, run, script, us};
 use machine::{ByDistance, ChannelSpec, Room, Setup, Step, TaskSpec};
 use scheduler::{CpuId, CpuMask, Nanos};
 

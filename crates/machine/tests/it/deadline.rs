@@ -2,7 +2,7 @@
 //! 2 CPUs and HZ 250 (deadline-groups A15). Each was recorded three times; what is expected here lies within
 //! the three, widened by what a tick can make of it.
 
-use crate::engine::{fifo, ideal, ms, us};
+use crate::script::{Cycle, fifo, ideal, ms, us};
 use machine::{
     Behaviour, Env, ForkKind, LoneStep, Machine, Outcome, RunError, RunOptions, Setup, Step, TaskOutcome,
     TaskSpec, TimedSetting, Tracing,
@@ -10,18 +10,6 @@ use machine::{
 use scheduler::registry::Config;
 use scheduler::{CpuId, CpuMask, DlParams, Nanos, Policy};
 use schema::LogEvent;
-
-/// Does these steps again and again.
-#[derive(Debug)]
-struct Cycle(Vec<LoneStep>);
-
-impl Behaviour for Cycle {
-    fn next(&mut self, env: &mut Env<'_>) -> Step {
-        let at = *env.iterations as usize % self.0.len();
-        *env.iterations += 1;
-        self.0[at].step()
-    }
-}
 
 fn cycle(comm: &str, policy: Policy, steps: &[LoneStep]) -> TaskSpec {
     TaskSpec { policy, ..TaskSpec::new(comm, Cycle(steps.to_vec())) }

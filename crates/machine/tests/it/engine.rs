@@ -1,56 +1,13 @@
 //! The engine by situation: what tasks do to each other and to time, on machines whose costs are known.
 
+use crate::script::{Clock, FREE_CHANNEL, fifo, ideal, ms, run, run_with, script, us};
 use machine::{
-    Arrival, Backoff, Behaviour, ChannelId, ChannelSpec, Env, FIRST_PID, ForkKind, Machine, MachineSpec,
-    MutexKind, Outcome, Outside, OutsideChange, RunError, RunOptions, Setup, Step, TaskOutcome, TaskSpec,
-    TimedChange, Tracing,
+    Arrival, Backoff, Behaviour, ChannelId, ChannelSpec, Env, FIRST_PID, ForkKind, MachineSpec, MutexKind,
+    Outcome, Outside, OutsideChange, RunError, RunOptions, Setup, Step, TaskOutcome, TaskSpec, TimedChange,
+    Tracing,
 };
-use scheduler::registry::Config;
-use scheduler::{CpuId, CpuMask, Nanos, Nice, Pid, Policy, RtPriority, Topology};
+use scheduler::{CpuId, CpuMask, Nanos, Nice, Pid, Policy};
 use schema::{LogEvent, LogInterrupt, LogPrevState};
-use std::cell::RefCell;
-use std::collections::VecDeque;
-use std::rc::Rc;
-
-/// Times at which a script's steps were asked for, in the order of asking.
-pub(crate) type Clock = Rc<RefCell<Vec<Nanos>>>;
-
-/// Does its steps in order, then exits.
-#[derive(Debug)]
-struct Script {
-    steps: VecDeque<Step>,
-    clock: Clock,
-}
-
-impl Behaviour for Script {
-    fn next(&mut self, env: &mut Env<'_>) -> Step {
-        self.clock.borrow_mut().push(env.now);
-        self.steps.pop_front().unwrap_or(Step::Exit)
-    }
-}
-
-pub(crate) fn script(comm: &str, steps: impl IntoIterator<Item = Step>) -> (TaskSpec, Clock) {
-    let clock = Clock::default();
-    let steps = steps.into_iter().collect();
-    (TaskSpec::new(comm, Script { steps, clock: Rc::clone(&clock) }), clock)
-}
-
-pub(crate) fn fifo(priority: u8) -> Policy {
-    Policy::Fifo(RtPriority::new(priority).expect("1 to 99"))
-}
-
-pub(crate) const fn ms(n: u64) -> Nanos {
-    Nanos::from_millis(n)
-}
-
-pub(crate) const fn us(n: u64) -> Nanos {
-    Nanos::from_micros(n)
-}
-
-/// A machine on which nothing costs time.
-pub(crate) fn ideal(cpus: usize) -> MachineSpec {
-    MachineSpec::ideal(Topology::flat(cpus))
-}
 
 /// Two tasks share CPU 0; somebody moves one of them after 10 ms, and back after 20.
 #[test]
@@ -74,20 +31,6 @@ fn affinities_that_somebody_changes() {
     // The second one has CPU 1 from 10 ms on, and goes on behind the first, which is through then.
     let end = |clock: &Clock| clock.borrow().last().copied();
     assert_eq!((end(&first_clock), end(&second_clock)), (Some(ms(15)), Some(ms(25))));
-}
-
-pub(crate) fn run_with(
-    spec: MachineSpec,
-    profile: &str,
-    setup: Setup,
-    options: RunOptions,
-) -> Result<Outcome, RunError> {
-    Machine::new(spec, Config::of_profile(profile).expect("a known profile"), setup, options)?.run()
-}
-
-pub(crate) fn run(spec: MachineSpec, setup: Setup) -> Outcome {
-    run_with(spec, "6.1", setup, RunOptions { check: true, ..RunOptions::default() })
-        .expect("a run without error")
 }
 
 fn task<'a>(outcome: &'a Outcome, comm: &str) -> &'a TaskOutcome {
@@ -244,9 +187,6 @@ fn a_message_wakes_its_reader_and_a_full_channel_blocks_its_writer() {
     assert_eq!(*sent.borrow(), [Nanos::ZERO, Nanos::ZERO, Nanos::ZERO, ms(5)]);
     assert_eq!(task(&outcome, "writer").counters.nr_voluntary_switches, 2, "blocked once, exited once");
 }
-
-/// Messages cost nothing.
-pub(crate) const FREE_CHANNEL: ChannelSpec = ChannelSpec::new(9);
 
 /// To the CPU of its receiver, once, by an interrupt of its own.
 fn outside(at: Nanos, channel: ChannelId) -> Outside {

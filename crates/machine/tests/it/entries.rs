@@ -1,8 +1,8 @@
 //! Every entry of a machine file does what it is for: doubled, it moves the figures that it is for, and no
 //! others. A new entry has to have a row here, or to say why it has none.
 
-use crate::engine::{Clock, fifo, ms, run_with, script, us};
 use crate::figures::{ALL, Figure, Figure::*, Stage, figure};
+use crate::script::{Clock, fifo, ms, run_with, script, us};
 use machine::{ColdPath, MachineSpec, Noise, Operation, RunOptions, Setup, Spread, Step, Stretch};
 use scheduler::{CpuId, CpuMask, Nanos, Topology};
 

@@ -1,6 +1,6 @@
 //! Worked examples of machine.md 8.1 that belong to no mechanism with a file of its own, with its numbers.
 
-use crate::engine::{Clock, fifo, ideal, ms, run, script, us};
+use crate::script::{Clock, fifo, ideal, ms, run, script, us};
 use machine::{
     IdleMonitor, IrqOff, MachineSpec, MutexKind, Outcome, Setup, SoftirqGap, SoftirqSpec, SoftirqTally,
     Spread, Step, TaskSpec,

@@ -1,6 +1,6 @@
 //! Figures of small loads, each of which a few entries of a machine file decide.
 
-use crate::engine::{Clock, FREE_CHANNEL, fifo, ms, run_with, script, us};
+use crate::script::{Clock, FREE_CHANNEL, fifo, ms, run_with, script, us};
 use machine::{ForkKind, MachineSpec, MutexKind, Outcome, RunOptions, Setup, Step};
 use scheduler::{CpuId, CpuMask, Nanos};
 

@@ -1,6 +1,6 @@
 //! Frequencies that the scheduler chooses, and the energy that CPUs take (deadline-groups C2).
 
-use crate::engine::{Clock, ms, script};
+use crate::script::{Clock, ms, script};
 use machine::{CpuSpeed, Machine, MachineSpec, Outcome, RunOptions, Setup, Step, TaskSpec};
 use scheduler::frequency::{FrequencyDomain, PerfLevel};
 use scheduler::registry::Config;

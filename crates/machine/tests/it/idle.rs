@@ -1,6 +1,6 @@
 //! How idle CPUs wait, and what it takes to wake them (machine.md 5.5).
 
-use crate::engine::{FREE_CHANNEL, fifo, ideal, ms, run_with, script};
+use crate::script::{FREE_CHANNEL, fifo, ideal, ms, run_with, script};
 use machine::{BUILTIN, IdleMonitor, MachineSpec, RunOptions, Setup, Step, Tracing};
 use scheduler::{CpuId, CpuMask, Nanos};
 use schema::{LogEvent, LogRecord};

@@ -1,6 +1,6 @@
 //! Time of interrupts that is left out of the CPU time of tasks (fair-placement 1.9).
 
-use crate::engine::{ideal, ms, script, us};
+use crate::script::{ideal, ms, script, us};
 use machine::{
     Machine, MachineSpec, Outcome, RunOptions, Setup, SoftirqGap, SoftirqSpec, SoftirqTally, Step,
 };

@@ -1,7 +1,7 @@
 //! Spinlocks that sleep, with PREEMPT_RT: who is preempted with one, and who waits for it (machine.md 1.3,
 //! 1.4, 1.10, 1.12).
 
-use crate::engine::{FREE_CHANNEL, fifo, ideal, ms, script, us};
+use crate::script::{FREE_CHANNEL, fifo, ideal, ms, script, us};
 use machine::{
     ForkKind, Machine, MachineSpec, Operation, Outcome, RunOptions, Setup, Step, Stretch, TaskSpec, Tracing,
 };

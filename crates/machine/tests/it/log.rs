@@ -1,7 +1,7 @@
 //! What the log of a run says of the hardware, in scenes made by hand: who held a lock, what held an
 //! interrupt off, who sent one, what a cold cache costs.
 
-use crate::engine::{FREE_CHANNEL, fifo, ideal, ms, run_with, script, us};
+use crate::script::{FREE_CHANNEL, fifo, ideal, ms, run_with, script, us};
 use machine::{
     IrqOff, Machine, MachineSpec, RunOptions, Setup, Spread, Step, TaskSpec, TimedSetting, Tracing,
 };

@@ -25,6 +25,7 @@ mod preemption;
 mod properties;
 mod rt_groups;
 mod rt_push_ipi;
+mod script;
 mod sections;
 mod slack;
 mod softirq;

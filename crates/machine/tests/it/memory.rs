@@ -1,6 +1,6 @@
 //! CPUs that read from the same memory wait for each other (machine.md 6.4).
 
-use crate::engine::{Clock, ms, script, us};
+use crate::script::{Clock, ms, script, us};
 use machine::{Machine, MachineSpec, Memory, RunOptions, Setup, Step, TaskSpec};
 use scheduler::registry::Config;
 use scheduler::{CpuId, CpuMask, Nanos, Topology};

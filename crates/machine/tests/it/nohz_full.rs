@@ -1,6 +1,6 @@
 //! CPUs that stop their tick beside a single task (nohz_full=, deadline-groups B10), with the checker on.
 
-use crate::engine::{ideal, ms, script};
+use crate::script::{ideal, ms, script};
 use machine::{
     Behaviour, Env, KthreadNoise, Machine, MachineSpec, Outcome, RunError, RunOptions, Setup, Spread, Step,
     TaskSpec, Tracing, Woken,

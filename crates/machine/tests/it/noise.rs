@@ -1,7 +1,7 @@
 //! The noise of a machine file: what it moves, and what it does not.
 
-use crate::engine::{fifo, ideal, ms, run_with, script, us};
 use crate::figures::{ALL, Figure::*, figure};
+use crate::script::{fifo, ideal, ms, run_with, script, us};
 use machine::{
     Behaviour, Env, IrqOff, KthreadNoise, Machine, MachineSpec, Noise, RunOptions, Setup, Spread, Step,
     TaskSpec, Woken,

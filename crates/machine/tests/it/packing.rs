@@ -1,6 +1,6 @@
 //! CPUs that the firmware prefers to others (deadline-groups C9).
 
-use crate::engine::{Clock, ms, script};
+use crate::script::{Clock, ms, script};
 use machine::{CpuSpeed, Machine, MachineSpec, Outcome, RunOptions, Setup, Step, TaskSpec};
 use scheduler::registry::Config;
 use scheduler::{CpuId, CpuMask, Nanos, Topology};

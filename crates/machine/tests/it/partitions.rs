@@ -1,7 +1,7 @@
 //! A divided machine: isolated CPUs, cpusets and their partitions (deadline-groups B10), with the checker
 //! on, which knows that nobody leaves a root domain by itself (GB14).
 
-use crate::engine::{ideal, ms};
+use crate::script::{ideal, ms};
 use machine::{
     Behaviour, Env, GroupSpec, LoneStep, Machine, Outcome, PartitionKind, RunError, RunOptions, Setup, Step,
     TaskSpec,

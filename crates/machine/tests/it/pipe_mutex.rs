@@ -3,7 +3,7 @@
 //! A write and a read take a millisecond here, all else nothing. All runs are checked, so that MI4 holds in
 //! each.
 
-use crate::engine::{Clock, FREE_CHANNEL, fifo, ideal, ms, script, us};
+use crate::script::{Clock, FREE_CHANNEL, fifo, ideal, ms, script, us};
 use machine::{
     ChannelId, ChannelSpec, Machine, Outcome, Room, RunOptions, Setup, Step, TaskCounters, TaskSpec,
 };

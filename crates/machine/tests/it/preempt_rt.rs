@@ -1,6 +1,6 @@
 //! PREEMPT_RT: timers and soft interrupts in threads (machine.md 1.7, 1.8, 1.13).
 
-use crate::engine::{Clock, fifo, ideal, ms, script, us};
+use crate::script::{Clock, fifo, ideal, ms, script, us};
 use machine::{
     Arrival, ChannelSpec, IrqOff, Machine, MachineSpec, Operation, Outcome, Outside, RunOptions, Setup,
     SoftirqGap, SoftirqSpec, SoftirqTally, Spread, Step, Stretch, TaskSpec, Tracing,

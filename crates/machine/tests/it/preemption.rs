@@ -1,7 +1,7 @@
 //! Preemption models, and the kernel's stretches between its points (eevdf-class 5.1, deadline-groups D1 and
 //! D5, machine.md 4).
 
-use crate::engine::{fifo, ideal, ms, script, us};
+use crate::script::{fifo, ideal, ms, script, us};
 use machine::{
     ChannelSpec, Machine, MachineSpec, Operation, Outcome, Points, RunOptions, Setup, Step, Stretch, TaskSpec,
 };

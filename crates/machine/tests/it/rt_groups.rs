@@ -1,7 +1,7 @@
 //! Groups of real-time tasks on a whole machine (deadline-groups B9). What a 6.18 kernel did with one is the
 //! reference rt-group in validation/.
 
-use crate::engine::{ideal, ms};
+use crate::script::{ideal, ms};
 use machine::{
     Behaviour, Env, GroupSpec, Machine, MutexKind, Outcome, RtLimitSpec, RunError, RunOptions, Setup, Step,
     TaskSpec, TimedSetting,

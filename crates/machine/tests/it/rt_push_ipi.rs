@@ -1,6 +1,6 @@
 //! The question of 2026: what RT_PUSH_IPI does that pull does not (deadline-groups E4, E7).
 
-use crate::engine::{fifo, ideal, ms, script, us};
+use crate::script::{fifo, ideal, ms, script, us};
 use machine::{Machine, MutexKind, RunOptions, Setup, Step};
 use scheduler::registry::Config;
 use scheduler::{CpuId, CpuMask, Nanos};

@@ -1,7 +1,7 @@
 //! Timer slack (machine.md 5.2): the clock is programmed for a sleeper's hard expiry, and any timer interrupt
 //! of its CPU between the soft one and that wakes it.
 
-use crate::engine::{fifo, ideal, ms, script, us};
+use crate::script::{fifo, ideal, ms, script, us};
 use machine::{Machine, MachineSpec, RunOptions, Setup, Spread, Step, TaskSpec};
 use scheduler::registry::Config;
 use scheduler::{CpuId, CpuMask, Nanos, Policy};

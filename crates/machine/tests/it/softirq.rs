@@ -1,6 +1,6 @@
 //! Soft interrupts (deadline-groups D2, D5, E7): they go on beside all tasks, and interrupts stretch them.
 
-use crate::engine::{fifo, ideal, ms, script, us};
+use crate::script::{fifo, ideal, ms, script, us};
 use machine::{
     Behaviour, Env, Machine, MachineSpec, Outcome, RunOptions, Setup, SoftirqCounts, SoftirqGap, SoftirqSpec,
     SoftirqTally, Step, TaskSpec, Tracing, Visits,

@@ -1,6 +1,6 @@
 //! What a busy sibling and a slow CPU take from a task (machine.md 6.2, 6.3).
 
-use crate::engine::{Clock, fifo, ms, run_with, script, us};
+use crate::script::{Clock, fifo, ms, run_with, script, us};
 use machine::{CpuSpeed, MachineSpec, Outcome, RunOptions, Setup, Step, TaskSpec};
 use scheduler::{CpuId, CpuMask, LevelKind, Nanos, Topology, TopologyLevel};
 

@@ -1,6 +1,6 @@
 //! Who waits beside something lower, and why (deadline-groups E4): cases made by hand, whose waits are known.
 
-use crate::engine::{fifo, ideal, ms, script, us};
+use crate::script::{fifo, ideal, ms, script, us};
 use machine::{
     Machine, MutexKind, RunOptions, Setup, SoftirqGap, SoftirqSpec, SoftirqTally, StarvedCounts, Step,
     WaitCounts,

@@ -2,7 +2,7 @@
 //! late a real-time timer is beside that operation, under the preemption models that it is about, and no
 //! others.
 
-use crate::engine::{FREE_CHANNEL, fifo, ideal, ms, script, us};
+use crate::script::{FREE_CHANNEL, fifo, ideal, ms, script, us};
 use machine::{
     ChannelSpec, ForkKind, Machine, MachineSpec, Operation, Points, RunOptions, Setup, Step, Stretch,
 };

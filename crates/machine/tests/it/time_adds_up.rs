@@ -1,7 +1,7 @@
 //! MI1 of machine.md 8.2: what happens on a CPU takes all of its time, and no more. The checker asks it of
 //! all CPUs together (fair-class I11); here it is asked of each.
 
-use crate::engine::{fifo, ideal, run, script, us};
+use crate::script::{fifo, ideal, run, script, us};
 use machine::{FIRST_PID, IrqOff, Setup, Spread, Step};
 use scheduler::{CpuId, CpuMask, Nanos};
 

@@ -1,7 +1,7 @@
 //! How late a task's timer is: the way of its interrupt, who brings it along, and a way to the task that
 //! has gone cold (machine.md 5.1, 5.7, 6.1).
 
-use crate::engine::{fifo, ideal, ms, run, run_with, script, us};
+use crate::script::{fifo, ideal, ms, run, run_with, script, us};
 use machine::{ColdPath, IrqOff, MachineSpec, RunOptions, Setup, Spread, Step};
 use scheduler::{CpuId, Nanos};
 

@@ -1,6 +1,6 @@
 //! CPUs that are not worth the same (deadline-groups C).
 
-use crate::engine::{Clock, ms, script};
+use crate::script::{Clock, ms, script};
 use machine::{
     CpuSpeed, GroupSpec, Machine, MachineSpec, Outcome, RunOptions, Setup, Step, TaskSpec, Tracing,
 };

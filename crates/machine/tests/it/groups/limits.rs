@@ -1,7 +1,7 @@
 //! What limits do to groups (deadline-groups B7).
 
-use super::{Cycle, KERNELS, Load, Ran, assert_near, hog, nice, on, periodic};
-use crate::engine::{ideal, ms, us};
+use super::{KERNELS, Load, Ran, assert_near, hog, nice, on, periodic};
+use crate::script::{Cycle, ideal, ms, us};
 use machine::{
     Behaviour, ChannelSpec, Env, GroupSpec, LoneStep, Machine, OutsideChange, QuotaOutcome, QuotaSpec,
     RunError, RunOptions, Setup, Step, TaskSpec, TimedChange,

@@ -6,25 +6,10 @@
 mod limits;
 mod shares;
 
-use crate::engine::{ideal, ms};
-use machine::{
-    Behaviour, Env, GroupSpec, LoneStep, Machine, Outcome, QuotaOutcome, QuotaSpec, RunOptions, Setup, Step,
-    TaskSpec,
-};
+use crate::script::{Cycle, ideal, ms};
+use machine::{GroupSpec, LoneStep, Machine, Outcome, QuotaOutcome, QuotaSpec, RunOptions, Setup, TaskSpec};
 use scheduler::registry::Config;
 use scheduler::{CpuId, CpuMask, GroupId, Nanos, Nice};
-
-/// Does these steps again and again.
-#[derive(Debug)]
-struct Cycle(Vec<LoneStep>);
-
-impl Behaviour for Cycle {
-    fn next(&mut self, env: &mut Env<'_>) -> Step {
-        let at = *env.iterations as usize % self.0.len();
-        *env.iterations += 1;
-        self.0[at].step()
-    }
-}
 
 fn hog(comm: &str) -> TaskSpec {
     TaskSpec::new(comm, Cycle(vec![LoneStep::Compute(ms(1))]))

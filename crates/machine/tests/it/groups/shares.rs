@@ -1,7 +1,7 @@
 //! What groups use, and how they share by their weights (deadline-groups B2 to B6, B10).
 
-use super::{Cycle, KERNELS, Load, assert_near, hog, nice, on, periodic};
-use crate::engine::{fifo, ms, us};
+use super::{KERNELS, Load, assert_near, hog, nice, on, periodic};
+use crate::script::{Cycle, fifo, ms, us};
 use machine::{LoneStep, TaskSpec};
 use scheduler::{DlParams, GroupId, Nanos, Policy};
 

@@ -4,7 +4,7 @@
 //! CPUs jobs can be late, but by a bounded time (Devi and Anderson 2005).
 
 use super::{Numbers, Periodic, jobs, responses, run};
-use crate::engine::{fifo, ms, script};
+use crate::script::{fifo, ms, script};
 use machine::{Outcome, Step, TaskSpec};
 use scheduler::{DlParams, Nanos, Policy};
 use schema::LogEvent;
@@ -118,7 +118,7 @@ fn tardiness(profile: &str, cpus: usize, is_pinned: bool, tasks: &[Periodic]) ->
         all.push(done);
     }
     run(profile, cpus, &["hz=1000"], ms(2_000), specs);
-    let late = |(done, task): (&crate::engine::Clock, &Periodic)| {
+    let late = |(done, task): (&crate::script::Clock, &Periodic)| {
         let worst = responses(done, task.period).into_iter().max().expect("a job");
         worst.saturating_sub(task.period).0 as f64
     };

@@ -3,7 +3,7 @@
 //! all CPUs at once.
 
 use super::{PROFILES, Periodic, jobs, responses, run};
-use crate::engine::{fifo, ms, us};
+use crate::script::{fifo, ms, us};
 use scheduler::{DlParams, Nanos, Policy};
 
 /// ε.

@@ -3,7 +3,7 @@
 //! R = C + Σ ⌈R / Tj⌉ Cj over those.
 
 use super::{Numbers, PROFILES, Periodic, jobs, responses, run};
-use crate::engine::{fifo, us};
+use crate::script::{fifo, us};
 use scheduler::Nanos;
 
 /// By the formula, of the last of the tasks, the first of which has the highest priority; `None` where it

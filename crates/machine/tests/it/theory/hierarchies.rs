@@ -4,7 +4,7 @@
 //! 1996). The bound of one level is that of [`super::shares`].
 
 use super::run_setup;
-use crate::engine::ms;
+use crate::script::ms;
 use machine::{Behaviour, Env, GroupSpec, Outcome, Setup, Step, TaskSpec};
 use proptest::collection::vec;
 use proptest::prelude::*;

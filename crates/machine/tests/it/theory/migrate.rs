@@ -3,7 +3,7 @@
 //! one.
 
 use super::{Periodic, jobs, responses, run};
-use crate::engine::{fifo, ms};
+use crate::script::{fifo, ms};
 use scheduler::Nanos;
 use scheduler::registry::PROFILES;
 

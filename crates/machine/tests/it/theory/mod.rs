@@ -9,7 +9,7 @@ mod migrate;
 mod shares;
 mod turns;
 
-use crate::engine::{Clock, ideal};
+use crate::script::{Clock, ideal};
 use machine::{Behaviour, Env, Machine, Outcome, RunOptions, Setup, Step, TaskSpec, Tracing};
 use scheduler::registry::Config;
 use scheduler::{CpuId, CpuMask, Nanos, Policy};

@@ -3,7 +3,7 @@
 //! ends here; under CFS a turn of the others, which together take one latency period.
 
 use super::{CFS, EEVDF, run};
-use crate::engine::ms;
+use crate::script::ms;
 use machine::{Behaviour, Env, Outcome, Step, TaskSpec};
 use scheduler::{Nanos, Nice};
 use schema::LogEvent;

@@ -1,7 +1,7 @@
 //! FIFO and RR in closed form, on one CPU.
 
 use super::{PROFILES, run};
-use crate::engine::{Clock, fifo, ms, script, us};
+use crate::script::{Clock, fifo, ms, script, us};
 use machine::{Step, TaskSpec};
 use scheduler::{Nanos, Policy, RtPriority};
 
