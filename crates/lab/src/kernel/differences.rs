@@ -208,6 +208,23 @@ pub const DIFFERENCES: &[Difference] = &[
     )
     .since([6, 5, 0])
     .set("asym_packing=idle_cores"),
+    releases(V44, "deadline-groups A5", "a deadline task whose deadline is before its period keeps its density")
+        .since([4, 13, 0])
+        .set("dl_wakeup=cbs_revised"),
+    releases(V44, "deadline-groups A7", "deadline tasks may reclaim what others leave (GRUB)")
+        .since([4, 13, 0])
+        .set("dl_grub=one"),
+    releases(V44, "deadline-groups A6", "a deadline task that leaves the class frees its share later")
+        .since([4, 13, 0])
+        .set("dl_bw_release=zero_lag"),
+    releases(V419, "deadline-groups B7", "what a CPU has drawn of a group's quota seldom expires")
+        .until([4, 18, 0])
+        .set("bw_expire=off"),
+    releases(V54, "deadline-groups B7", "what a CPU has drawn of a group's quota expires with the period")
+        .until([5, 4, 0])
+        .set("bw_expire=on"),
+    releases(V510, "deadline-groups A3", "deadlines are admitted by the number of CPUs, whatever they are worth")
+        .until([5, 9, 0]),
     releases(V419, "rt-class 6.3", "RT_PUSH_IPI has a walker for each lowering CPU")
         .until([4, 15, 0])
         .set("push_ipi_walker=per_source"),
@@ -407,6 +424,18 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(&["6.12.y"], "deadline-groups E1", "RT_PUSH_IPI may interrupt its own CPU")
         .between([6, 12, 0], [6, 12, 75])
         .set("rto_skip_self=off"),
+    releases(&["6.12.y"], "deadline-groups A11", "fair tasks that wake on an emptied CPU go before real-time ones")
+        .between([6, 12, 83], [6, 12, 103])
+        .set("dl_server_wakeup=revised_all"),
+    releases(&["6.12.y"], "deadline-groups A11", "a fair server that has stopped begins with a new period")
+        .until([6, 12, 83])
+        .set("dl_server_wakeup=new_period"),
+    releases(&["6.12.y"], "deadline-groups A11", "the fair server stops when the last fair task leaves")
+        .until([6, 12, 92])
+        .set("dl_server_stop=on_empty"),
+    releases(V70, "deadline-groups A11", "from April 2026: fair tasks that wake go before real-time ones")
+        .until([7, 0, 0])
+        .set("dl_server_wakeup=revised_all"),
     releases(&["6.12-rt"], "deadline-groups E1", "RT_PUSH_IPI does not interrupt its own CPU")
         .between([6, 12, 75], [6, 13, 0])
         .set("rto_skip_self=on"),
@@ -472,7 +501,7 @@ pub const DIFFERENCES: &[Difference] = &[
 mod tests {
     use super::*;
     use crate::kernel::NamedKernel;
-    use scheduler::registry::{Config, Feature, Profile};
+    use scheduler::registry::{BwExpire, Config, DlServerStop, DlServerWakeup, Feature, Profile};
 
     /// Each difference is one: the profile has not got that setting already.
     #[test]
@@ -488,16 +517,53 @@ mod tests {
         }
     }
 
+    /// A release as its profile and what is known to differ make it.
+    fn config_of(text: &str) -> Config {
+        let named = NamedKernel::find(text).expect("a release");
+        let config = Config::of_profile(named.profile).expect("a profile");
+        named.differences().filter_map(|d| d.setting).for_each(|s| config.set(s).expect("legal"));
+        config
+    }
+
+    /// deadline-groups B7, rule 7: what a queue has drawn seldom expired up to 4.17, and does not from 5.4 on.
+    #[test]
+    fn quotas_expire_from_4_18_to_5_3() {
+        let expires = |text| config_of(text).rules.bw_expire.get() == BwExpire::On;
+        for release in ["4.18", "4.19", "4.20", "5.0", "5.3"] {
+            assert!(expires(release), "{release}");
+        }
+        for release in ["4.4", "4.14", "4.17", "ubuntu18.04", "5.4", "5.10", "6.1"] {
+            assert!(!expires(release), "{release}");
+        }
+    }
+
+    /// deadline-groups A11: what the stable releases of 6.12 made of the fair server.
+    #[test]
+    fn the_fair_server_of_6_12_changed_with_its_releases() {
+        use DlServerStop::{Lazy, OnEmpty};
+        use DlServerWakeup::{NewPeriod, RevisedAll, RevisedRunning};
+        for (release, wakeup, stop) in [
+            ("6.12", NewPeriod, OnEmpty),
+            ("6.12.82", NewPeriod, OnEmpty),
+            ("6.12.83", RevisedAll, OnEmpty),
+            ("6.12.92", RevisedAll, Lazy),
+            ("6.12.102", RevisedAll, Lazy),
+            ("6.12.103", RevisedRunning, Lazy),
+        ] {
+            let rules = &config_of(release).rules;
+            assert_eq!(
+                (rules.dl_server_wakeup.get(), rules.dl_server_stop.get()),
+                (wakeup, stop),
+                "{release}"
+            );
+        }
+    }
+
     /// Fair-placement 8.7, eevdf-class 0.4: RT_PUSH_IPI was on until the stable releases of 2026, branch by
     /// branch.
     #[test]
     fn rt_push_ipi_went_off_branch_by_branch() {
-        let on = |text: &str| {
-            let named = NamedKernel::find(text).expect("a release");
-            let config = Config::of_profile(named.profile).expect("a profile");
-            named.differences().filter_map(|d| d.setting).for_each(|s| config.set(s).expect("legal"));
-            config.has(Feature::RtPushIpi)
-        };
+        let on = |text: &str| config_of(text).has(Feature::RtPushIpi);
         for release in ["4.2", "4.4", "4.19", "5.15.211", "6.1.50", "6.1.177", "6.8", "6.12.95", "6.18"] {
             assert!(on(release), "{release}");
         }

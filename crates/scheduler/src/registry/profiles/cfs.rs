@@ -177,7 +177,7 @@ pub(super) const PROFILES: &[Profile] = &[
         meaning: "Linux 4.4, without PREEMPT_RT: a woken task goes by the loads of two CPUs, then to a core \
                   that idles; a new one goes by load; balancing takes who was queued last; RT_PUSH_IPI with \
                   one walker for each lowering CPU.",
-        source: "fair-placement 8.1, 8.2, 8.5",
+        source: "fair-placement 8.1, 8.2, 8.5; deadline-groups A5 to A7, B7",
         base: Some("4.19"),
         settings: &[
             "NO_UTIL_EST",
@@ -201,6 +201,9 @@ pub(super) const PROFILES: &[Profile] = &[
             "deboost_order=wake_then_deboost",
             "group_shares=avg",
             "bw_expire=off",
+            "dl_wakeup=cbs",
+            "dl_grub=off",
+            "dl_bw_release=immediate",
         ],
     },
 ];
