@@ -165,6 +165,13 @@ impl Experiment {
     /// broken invariant; a dump of a time after its end or of a task that does not exist; a group for tasks
     /// of which there were none.
     pub fn run(&self) -> Result<Run, Error> {
+        match self.groups.in_recordings(&self.loads) {
+            Some(loads) => Experiment { loads, ..self.clone() }.run_as_it_is(),
+            None => self.run_as_it_is(),
+        }
+    }
+
+    fn run_as_it_is(&self) -> Result<Run, Error> {
         let mut run = self.run_alone()?;
         if self.fidelity && !self.repeats_a_recording() {
             for found in self.loads.iter().filter_map(|load| reference::fidelity(self, load)) {
@@ -223,12 +230,12 @@ impl Experiment {
         };
         let mut setup = Setup::new(self.machine.spec().cpus());
         let members = self.groups.make(&mut setup, &described);
+        let deadlines = self.groups.deadlines();
         let build = |(number, load): (usize, &LoadSpec)| {
             let session = self.groups.session(&mut setup, number + 1);
-            load.build(&mut setup, &members, session)
+            load.build(&mut setup, &members, &deadlines, session)
         };
         let built: Vec<BuiltLoad> = self.loads.iter().enumerate().map(build).collect::<Result<_, _>>()?;
-        let deadlines = self.groups.give_deadlines(&mut setup);
         let kernel_of_run = self.kernel.named();
         let left_out = groups::fit(&mut setup, kernel_of_run, config.rules.rt_throttle.get())?;
         let undivided = recorded_cpus::fit(&mut setup, kernel_of_run, &self.groups, &self.recorded_groups());

@@ -8,13 +8,16 @@ use crate::sources::{Input, STANDARD_STREAM, SourceKind, Sources, shown, text_of
 use crate::stored_result;
 use crate::task_options::TaskOptions;
 use machine::{MachineSpec, Setup, WakePaths, Window};
-use scheduler::GroupId;
+use scheduler::{DlParams, GroupId, Policy};
 use std::path::PathBuf;
 use std::sync::Arc;
 use trace::Trace;
+use workload::deadlines::Deadlines;
 use workload::groups::Members;
 use workload::load::{self, BuiltLoad, Length, Load, LoadError};
-use workload::replay::{Origin, ReadOptions, Recording, Replay, TaskSelector, is_workload};
+use workload::replay::{
+    Changed, Origin, Override, ReadOptions, Recording, Replay, TaskSelector, is_workload,
+};
 use workload::rtapp::{self, RtApp};
 
 /// Endings by which a word is taken for a file even if no such file exists.
@@ -213,6 +216,20 @@ impl LoadSpec {
         load
     }
 
+    /// Tasks of a recording become deadline tasks, by the last of these rules that means them, whatever policies
+    /// they set themselves. Other loads stay as they are.
+    pub(crate) fn with_deadlines(self, rules: &[(TaskSelector, DlParams)]) -> LoadSpec {
+        let change = |(whom, params): &(TaskSelector, DlParams)| Override {
+            whom: whom.clone(),
+            what: Changed::Policy(Policy::Deadline(*params)),
+        };
+        let overrides: Vec<Override> = rules.iter().map(change).collect();
+        self.map_recorded(|recorded| RecordedLoad {
+            replay: recorded.replay.with_overrides(&overrides),
+            ..recorded
+        })
+    }
+
     /// A recording without the user's changes.
     #[must_use]
     pub(crate) fn without_changes(self) -> LoadSpec {
@@ -356,18 +373,24 @@ impl LoadSpec {
         self.load().notes()
     }
 
-    /// Its tasks on a machine, in their groups; `session` is that of those that are in no other.
+    /// Its tasks on a machine, in their groups; `session` is that of those that are in no other. Deadline tasks
+    /// of a recording have been made before ([`LoadSpec::with_deadlines`]).
     pub(crate) fn build(
         &self,
         setup: &mut Setup,
         members: &Members,
+        deadlines: &Deadlines,
         session: Option<GroupId>,
     ) -> Result<BuiltLoad, Error> {
         let first = setup.spawned();
         let built = match self.recorded() {
-            Some(recorded) => recorded.replay.build_in(setup, members, session),
+            Some(recorded) => {
+                deadlines.meet(|whom| recorded.replay.has_task(whom));
+                recorded.replay.build_in(setup, members, session)
+            }
             None => self.load().build(setup).inspect(|_| {
                 setup.change_tasks(first, |pid, spec| members.first(pid, spec, session));
+                setup.change_tasks(first, |pid, spec| deadlines.first(pid, spec));
             }),
         };
         built.map_err(|error| match (error, &self.kind) {

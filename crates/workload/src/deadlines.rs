@@ -25,6 +25,11 @@ impl Deadlines {
         self.with(self.0.of_first(pid, &spec), spec)
     }
 
+    /// A recording has whom this is true of.
+    pub fn meet(&self, is_there: impl FnMut(&TaskSelector) -> bool) {
+        self.0.of(is_there);
+    }
+
     fn with(&self, params: Option<DlParams>, spec: TaskSpec) -> TaskSpec {
         if self.0.is_empty() {
             return spec;
@@ -43,6 +48,14 @@ impl OfForked for Deadlines {
     fn forked(&self, spec: TaskSpec) -> TaskSpec {
         self.with(self.0.of_forked(&spec), spec)
     }
+}
+
+/// Parameters as [`params`] reads them, to the nanosecond.
+pub(crate) fn text(params: DlParams) -> String {
+    let [runtime, deadline, period] =
+        [params.runtime(), params.deadline(), params.period()].map(|time| format!("{}ns", time.0));
+    let flag = if params.reclaims() { ",reclaim" } else { "" };
+    format!("{runtime}/{deadline}/{period}{flag}")
 }
 
 /// Reads run time, deadline and period: `10ms/30ms/100ms`, or `10ms/100ms` where the deadline is the end of

@@ -11,6 +11,7 @@ pub(crate) use results::{of_nobody, partitions, results};
 
 use crate::deadlines;
 use crate::error::Error;
+use crate::loads::LoadSpec;
 use machine::{GroupSpec, Setup, TaskOrigin, TaskOutcome};
 use scheduler::{CpuMask, DlParams, GroupId};
 use schema::{ExperimentText, GroupText, MemberText, is_in_group};
@@ -183,11 +184,15 @@ impl Groups {
         self.autogroup.then(|| setup.find_group(&name).unwrap_or_else(|| session(setup)))
     }
 
-    /// Makes deadline tasks of those that are to be some, whatever load they are of.
-    pub(crate) fn give_deadlines(&self, setup: &mut Setup) -> Deadlines {
-        let deadlines = Deadlines::new(self.deadlines.iter().cloned());
-        setup.change_tasks(0, |pid, spec| deadlines.first(pid, spec));
-        deadlines
+    /// Who is to be a deadline task, of whatever load.
+    pub(crate) fn deadlines(&self) -> Deadlines {
+        Deadlines::new(self.deadlines.iter().cloned())
+    }
+
+    /// These loads with the deadline tasks of recordings; `None` where there are none to be made.
+    pub(crate) fn in_recordings(&self, loads: &[LoadSpec]) -> Option<Vec<LoadSpec>> {
+        let some = !self.deadlines.is_empty() && loads.iter().any(|load| load.recorded().is_some());
+        some.then(|| loads.iter().map(|load| load.clone().with_deadlines(&self.deadlines)).collect())
     }
 
     /// Makes sure that each rule has met somebody.

@@ -9,6 +9,7 @@ mod oracle;
 #[cfg(feature = "plots")]
 mod pictures;
 // Stored results are also texts.
+mod recorded_deadlines;
 mod replayed_cpus;
 #[cfg(all(feature = "text", feature = "threads"))]
 mod reproduce;

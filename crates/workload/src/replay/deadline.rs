@@ -23,8 +23,7 @@ pub(super) fn warning(recording: &Recording) -> Option<String> {
 /// Whether it begins so, or becomes one, as under `chrt -d`.
 fn is_ever(task: &RecordedTask) -> bool {
     let becomes = |step: &ReplayStep| matches!(step, ReplayStep::SetPrio(prio) if *prio < FIRST_PRIO);
-    let known = task.told.is_some_and(|told| told.deadline.is_some());
-    task.prio < FIRST_PRIO && !known || task.steps.iter().any(becomes)
+    task.deadline.is_none() && (task.prio < FIRST_PRIO || task.steps.iter().any(becomes))
 }
 
 #[cfg(test)]

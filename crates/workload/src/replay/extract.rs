@@ -156,6 +156,7 @@ impl Finish<'_> {
             prio,
             round_robin: track.round_robin,
             fair: FairPolicy::Normal,
+            deadline: None,
             steps,
             cpu_time: Nanos(track.cpu_time_ns),
             exited: track.exited_ns.map(|ns| self.time(ns)),

@@ -283,6 +283,7 @@ mod tests {
             prio: 120,
             round_robin: false,
             fair: super::super::FairPolicy::default(),
+            deadline: None,
             cpu_time: Nanos::ZERO,
             exited: None,
             steps: Vec::new(),

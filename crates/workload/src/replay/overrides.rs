@@ -8,6 +8,9 @@ use scheduler::{Nanos, Nice, Policy};
 use std::collections::BTreeSet;
 use std::fmt;
 
+/// Kernel priority of deadline tasks.
+const DEADLINE_PRIO: i32 = -1;
+
 /// Kernel priority of nice 0.
 const NICE_0_PRIO: i32 = 120;
 
@@ -90,7 +93,13 @@ fn meant(
     let tasks = &recording.tasks;
     let named = (0..).map(TaskIndex).zip(tasks).filter(|(_, task)| whom.is(task));
     let mut all: Vec<TaskIndex> = named.map(|(index, _)| index).collect();
-    if matches!(what, Changed::Scale(_) | Changed::Waits(_) | Changed::UntilEnd | Changed::Without) {
+    // Deadline tasks fork no others.
+    let is_passed_on = match what {
+        Changed::Policy(policy) => !matches!(policy, Policy::Deadline(_)),
+        Changed::Nice(_) => true,
+        Changed::Scale(_) | Changed::Waits(_) | Changed::UntilEnd | Changed::Without => false,
+    };
+    if !is_passed_on {
         return all;
     }
     let same_kind = |other: &&Override| std::mem::discriminant(&other.what) == std::mem::discriminant(what);
@@ -132,7 +141,11 @@ fn change(recording: &mut Recording, index: TaskIndex, what: Changed) {
                 _ => FairPolicy::Normal,
             };
             let fair_before = if task.prio < FIRST_FAIR_PRIO { NICE_0_PRIO } else { task.prio };
-            task.prio = policy.rt_priority().map_or(fair_before, |p| 99 - i32::from(p.get()));
+            let rt_prio = policy.rt_priority().map(|p| 99 - i32::from(p.get()));
+            (task.prio, task.deadline) = match policy {
+                Policy::Deadline(params) => (DEADLINE_PRIO, Some(params)),
+                _ => (rt_prio.unwrap_or(fair_before), None),
+            };
             task.steps.retain(|step| {
                 !matches!(step, ReplayStep::SetPrio(_) | ReplayStep::Told(ToldStep::SetPolicy { .. }))
             });

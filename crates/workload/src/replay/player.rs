@@ -9,7 +9,7 @@ use super::work::Bench;
 use crate::load::Remaining;
 use crate::program::Observer;
 use machine::{Behaviour, ChannelId, Env, Step, TaskSpec};
-use scheduler::{CpuId, CpuMask, GroupId, Nanos, Nice, Pid, Policy, RtPriority, TaskId};
+use scheduler::{CpuId, CpuMask, DlParams, GroupId, Nanos, Nice, Pid, Policy, RtPriority, TaskId};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -28,6 +28,8 @@ pub(super) struct PlayedTask {
     pub cpus: Option<Box<CpuMask>>,
     /// The affinity that it takes at its step [`ReplayStep::Pin`].
     pub pinned_to: Option<Box<CpuMask>>,
+    /// Its parameters while it is a deadline task.
+    pub deadline: Option<DlParams>,
     pub steps: Vec<ReplayStep>,
     pub told: Option<ToldTask>,
     /// The task group in which it begins; `None`: that of who forks it.
@@ -48,6 +50,7 @@ impl PlayedTask {
             prio: task.prio,
             round_robin: task.round_robin,
             fair: task.fair,
+            deadline: task.deadline,
             cpus: None,
             pinned_to: None,
             steps,
@@ -68,8 +71,7 @@ impl PlayedTask {
     fn policy(&self, prio: i32) -> Policy {
         // Kernel priorities: -1 deadline, 0 to 98 real-time, 100 to 139 fair.
         let rt_priority = u8::try_from(99 - prio.max(0)).ok().and_then(RtPriority::new);
-        let deadline = self.told.and_then(|told| told.deadline).filter(|_| prio < 0);
-        if let Some(params) = deadline {
+        if let Some(params) = self.deadline.filter(|_| prio < 0) {
             return Policy::Deadline(params);
         }
         match (rt_priority, self.fair) {

@@ -261,6 +261,10 @@ fn task(start: TaskStart, steps: Vec<ReplayStep>) -> RecordedTask {
             Policy::Idle => FairPolicy::Idle,
             Policy::Normal | Policy::Fifo(_) | Policy::Rr(_) | Policy::Deadline(_) => FairPolicy::Normal,
         },
+        deadline: match start.policy {
+            Policy::Deadline(params) => Some(params),
+            _ => None,
+        },
         cpu_time: steps.iter().map(ReplayStep::cpu_time).sum(),
         exited: None,
         steps,
@@ -273,10 +277,6 @@ fn task(start: TaskStart, steps: Vec<ReplayStep>) -> RecordedTask {
             timer_slack: start.timer_slack,
             recorded_work: start.recorded_work,
             kernel_thread: start.kernel_thread,
-            deadline: match start.policy {
-                Policy::Deadline(params) => Some(params),
-                _ => None,
-            },
         }),
     }
 }

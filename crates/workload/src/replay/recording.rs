@@ -102,6 +102,8 @@ pub struct RecordedTask {
     pub round_robin: bool,
     /// Its policy as long as its priority is a fair one.
     pub fair: FairPolicy,
+    /// Its parameters as long as its priority is that of a deadline task; `None`: nobody told them.
+    pub deadline: Option<DlParams>,
     /// What it does, in order. Inferred runs never follow each other.
     pub steps: Vec<ReplayStep>,
     /// CPU time of all runs.
@@ -132,8 +134,6 @@ pub struct ToldTask {
     pub recorded_work: bool,
     /// As in [`machine::TaskSpec`].
     pub kernel_thread: bool,
-    /// Its parameters, if it begins under SCHED_DEADLINE.
-    pub deadline: Option<DlParams>,
 }
 
 impl RecordedTask {

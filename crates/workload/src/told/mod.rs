@@ -34,7 +34,7 @@ use machine::{Arrival, ChannelId, Objects, Outcome, TaskStart, ToldMessage, Told
 pub(crate) use object::{Object, can_be_taken};
 use scheduler::Nanos;
 pub(crate) use start::{LARGEST_WORKING_SET, MOST_READS};
-pub(crate) use step::{read as read_step, read_fork_kind, read_policy};
+pub(crate) use step::{read as read_step, read_fork_kind};
 
 /// What older traces have before each text, in a marker.
 const PREFIX: &str = "schedlab: ";

@@ -255,6 +255,7 @@ impl Reader {
             prio: 120,
             round_robin: false,
             fair: FairPolicy::Normal,
+            deadline: None,
             steps: Vec::new(),
             cpu_time: Nanos::ZERO,
             exited: None,

@@ -42,6 +42,7 @@ pub(super) fn fact(
         "policy" => {
             let policy = read_policy(&words)?;
             (task.prio, task.round_robin, task.fair) = (policy.prio, policy.round_robin, policy.fair);
+            task.deadline = policy.deadline;
         }
         "told" => task.told = Some(told::fact(&words)?),
         "round-robin" => task.round_robin = rest == "yes",

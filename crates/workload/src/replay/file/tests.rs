@@ -180,9 +180,9 @@ fn told_programs_come_back_and_their_work_can_be_changed() {
     assert_eq!(again, recording);
 }
 
-/// A told deadline task runs under its own parameters; a recorded one, of whom no event tells them, does not.
+/// A deadline task runs under its parameters; a recorded one, of whom no event tells them, does not.
 #[test]
-fn a_told_deadline_task_comes_back_with_its_parameters() {
+fn a_deadline_task_comes_back_with_its_parameters() {
     let policy_in_run = |facts: &str| {
         let text = TOLD.replace("begin forked\n  told nice=0 working-set=0 timer-slack=0ns", facts);
         let workload = Recording::from_text(&text.replace("fork 6 process", "yield")).expect("a workload");
@@ -193,9 +193,11 @@ fn a_told_deadline_task_comes_back_with_its_parameters() {
         Replay::of_workload(workload).build(&mut setup).expect("a load");
         machine::policy_text(setup.into_tasks().pop().expect("two tasks").spec.policy)
     };
-    let told = "policy deadline\n  begin at 1ms\n  told nice=0 working-set=0 timer-slack=0ns \
-                policy=deadline:2000000:5000000:9000000";
-    assert_eq!(policy_in_run(told), "deadline:2000000:5000000:9000000");
+    let told =
+        "policy deadline 2ms/5ms/9ms,reclaim\n  begin at 1ms\n  told nice=0 working-set=0 timer-slack=0ns";
+    assert_eq!(policy_in_run(told), "deadline:2000000:5000000:9000000:reclaim");
+    // Nobody has to tell anything else of it.
+    assert_eq!(policy_in_run("policy deadline 2ms/9ms\n  begin at 1ms"), "deadline:2000000:9000000:9000000");
     assert_eq!(policy_in_run("policy deadline\n  begin at 1ms"), "fifo:99");
 }
 

@@ -2,10 +2,10 @@
 
 use super::words::{number, read_time};
 use crate::replay::recording::{Message, ReplayStep, ToldTask};
-use crate::told::{LARGEST_WORKING_SET, MOST_READS, Object, can_be_taken, read_policy, read_step};
+use crate::told::{LARGEST_WORKING_SET, MOST_READS, Object, can_be_taken, read_step};
 use machine::{Arrival, ChannelId, Objects, ToldStep};
 use scheduler::fair::CUSTOM_SLICES;
-use scheduler::{Nanos, Nice, Policy};
+use scheduler::{Nanos, Nice};
 use trace::MAX_CPUS;
 
 /// An object above the tasks.
@@ -51,12 +51,11 @@ pub(super) fn step(
     Ok(ReplayStep::Told(step))
 }
 
-/// What is told of a task: `nice=0 working-set=65536 timer-slack=50us`, and of a deadline task its policy
-/// with the parameters.
+/// What is told of a task: `nice=0 working-set=65536 timer-slack=50us`.
 pub(super) fn fact(words: &[&str]) -> Result<ToldTask, String> {
     let unknown = || {
-        "write told nice=N working-set=BYTES timer-slack=TIME, reads=BYTES (a microsecond) of a task that reads from \
-         memory, and policy=deadline:RUNTIME:DEADLINE:PERIOD (ns) of a deadline task"
+        "write told nice=N working-set=BYTES timer-slack=TIME, and reads=BYTES (a microsecond) of a task that reads from \
+         memory"
             .to_owned()
     };
     let (words, kernel_thread) = match words {
@@ -66,15 +65,6 @@ pub(super) fn fact(words: &[&str]) -> Result<ToldTask, String> {
     let (words, recorded_work) = match words {
         [words @ .., "work=recorded"] => (words, true),
         words => (words, false),
-    };
-    let (words, policy) = match words {
-        [words @ .., last] if last.starts_with("policy=") => (words, last.strip_prefix("policy=")),
-        words => (words, None),
-    };
-    let deadline = match policy.map(read_policy) {
-        None => None,
-        Some(Some(Policy::Deadline(params))) => Some(params),
-        Some(_) => return Err(unknown()),
     };
     let (words, reads) = match words {
         [words @ .., last] if last.starts_with("reads=") => (words, last.strip_prefix("reads=")),
@@ -94,7 +84,6 @@ pub(super) fn fact(words: &[&str]) -> Result<ToldTask, String> {
         timer_slack: read_time(&value(timer_slack, "timer-slack=")?)?,
         recorded_work,
         kernel_thread,
-        deadline,
     })
 }
 

@@ -1,9 +1,10 @@
 //! How times, priorities and texts are written.
 
+use crate::deadlines;
 use crate::groups::Group;
 use crate::replay::recording::FairPolicy;
 use crate::units;
-use scheduler::Nanos;
+use scheduler::{DlParams, Nanos};
 
 /// Sums of a few times of this length are still far from the end of the clock.
 const LONGEST: Nanos = Nanos::from_secs(365 * 24 * 3600);
@@ -78,17 +79,19 @@ pub(super) struct ReadPolicy {
     pub prio: i32,
     pub round_robin: bool,
     pub fair: FairPolicy,
+    pub deadline: Option<DlParams>,
 }
 
 /// Reads a policy.
 pub(super) fn read_policy(words: &[&str]) -> Result<ReadPolicy, String> {
-    const ADVICE: &str = "write fifo 1 to 99, rr 1 to 99, nice, batch or idle -20 to 19, or deadline";
+    const ADVICE: &str = "write fifo 1 to 99, rr 1 to 99, nice, batch or idle -20 to 19, or deadline and \
+                          RUNTIME/DEADLINE/PERIOD";
     let number = |text: &str, range: std::ops::RangeInclusive<i32>| match text.parse::<i32>() {
         Ok(number) if range.contains(&number) => Ok(number),
         _ => Err(format!("`{text}` is out of range; {ADVICE}")),
     };
     let (prio, round_robin) = match words {
-        ["deadline"] => (-1, false),
+        ["deadline"] | ["deadline", _] => (-1, false),
         ["fifo", priority] => (99 - number(priority, 1..=99)?, false),
         ["rr", priority] => (99 - number(priority, 1..=99)?, true),
         ["nice" | "batch" | "idle", nice] => (120 + number(nice, -20..=19)?, false),
@@ -97,7 +100,11 @@ pub(super) fn read_policy(words: &[&str]) -> Result<ReadPolicy, String> {
     };
     let named = |fair: &FairPolicy| words.first() == Some(&fair_name(*fair));
     let fair = [FairPolicy::Batch, FairPolicy::Idle].into_iter().find(named).unwrap_or_default();
-    Ok(ReadPolicy { prio, round_robin, fair })
+    let deadline = match words {
+        ["deadline", params] => Some(deadlines::params(params)?),
+        _ => None,
+    };
+    Ok(ReadPolicy { prio, round_robin, fair, deadline })
 }
 
 /// A text in one line.
@@ -179,7 +186,7 @@ mod tests {
         ] {
             assert_eq!(policy(prio, round_robin, fair), text);
             let words: Vec<&str> = text.split(' ').collect();
-            assert_eq!(read_policy(&words), Ok(ReadPolicy { prio, round_robin, fair }));
+            assert_eq!(read_policy(&words), Ok(ReadPolicy { prio, round_robin, fair, deadline: None }));
         }
         assert!(read_policy(&["fifo", "0"]).is_err() && read_policy(&["nice", "20"]).is_err());
         assert!(read_policy(&["batch"]).is_err());

@@ -3,14 +3,15 @@
 use super::paths;
 use super::words::{difference, one_line, policy, time};
 use super::{MAGIC, VERSION};
+use crate::deadlines;
 use crate::replay::Caveats;
 use crate::replay::recording::{
     Begin, Brought, Evidence, FairPolicy, Message, Pinned, RecordedTask, Recording, ReplayStep, TaskIndex,
     ToldTask, Waking,
 };
 use crate::told::Object;
-use machine::{Arrival, ForkKind, policy_text};
-use scheduler::{CpuMask, Nanos, Policy};
+use machine::{Arrival, ForkKind};
+use scheduler::{CpuMask, Nanos};
 use std::fmt::Write;
 use trace::Pid;
 
@@ -125,7 +126,10 @@ impl Recording {
         let mut fact = |name: &str, value: String| {
             let _ = writeln!(text, "  {name} {value}");
         };
-        fact("policy", policy(task.prio, task.round_robin, task.fair));
+        let params =
+            task.deadline.filter(|_| task.prio < 0).map(|params| format!(" {}", deadlines::text(params)));
+        let own = policy(task.prio, task.round_robin, task.fair);
+        fact("policy", own + &params.unwrap_or_default());
         if let Some(group) = group {
             fact("group", one_line(group));
         }
@@ -158,20 +162,17 @@ impl Recording {
         }
         fact("arrivals", task.arrivals.to_string());
         if let Some(told) = task.told {
-            let ToldTask { nice, working_set_bytes, timer_slack, deadline, .. } = told;
+            let ToldTask { nice, working_set_bytes, timer_slack, .. } = told;
             let ToldTask { reads_bytes_per_us, recorded_work, kernel_thread, .. } = told;
             let reads =
                 if reads_bytes_per_us > 0 { format!(" reads={reads_bytes_per_us}") } else { String::new() };
             let (nice, slack) = (nice.get(), time(timer_slack));
             let work = if recorded_work { " work=recorded" } else { "" };
             let thread = if kernel_thread { " thread=kernel" } else { "" };
-            let policy = deadline.map(|params| format!(" policy={}", policy_text(Policy::Deadline(params))));
-            let policy = policy.unwrap_or_default();
             fact(
                 "told",
                 format!(
-                    "nice={nice} working-set={working_set_bytes} timer-slack={slack}{reads}{policy}{work}\
-                     {thread}"
+                    "nice={nice} working-set={working_set_bytes} timer-slack={slack}{reads}{work}{thread}"
                 ),
             );
         }
