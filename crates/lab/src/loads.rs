@@ -216,8 +216,8 @@ impl LoadSpec {
         load
     }
 
-    /// Tasks of a recording become deadline tasks, by the last of these rules that means them, whatever policies
-    /// they set themselves. Other loads stay as they are.
+    /// Tasks of a recording become deadline tasks, by the last of these rules that means them, whatever
+    /// policies they set themselves. Other loads stay as they are.
     pub(crate) fn with_deadlines(self, rules: &[(TaskSelector, DlParams)]) -> LoadSpec {
         let change = |(whom, params): &(TaskSelector, DlParams)| Override {
             whom: whom.clone(),
@@ -373,8 +373,8 @@ impl LoadSpec {
         self.load().notes()
     }
 
-    /// Its tasks on a machine, in their groups; `session` is that of those that are in no other. Deadline tasks
-    /// of a recording have been made before ([`LoadSpec::with_deadlines`]).
+    /// Its tasks on a machine, in their groups; `session` is that of those that are in no other. Deadline
+    /// tasks of a recording have been made before ([`LoadSpec::with_deadlines`]).
     pub(crate) fn build(
         &self,
         setup: &mut Setup,

@@ -208,7 +208,7 @@ pub const DIFFERENCES: &[Difference] = &[
     )
     .since([6, 5, 0])
     .set("asym_packing=idle_cores"),
-    releases(V44, "deadline-groups A5", "a deadline task whose deadline is before its period keeps its density")
+    releases(V44, "deadline-groups A5", "a constrained deadline task keeps to its density")
         .since([4, 13, 0])
         .set("dl_wakeup=cbs_revised"),
     releases(V44, "deadline-groups A7", "deadline tasks may reclaim what others leave (GRUB)")
@@ -223,7 +223,7 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(V54, "deadline-groups B7", "what a CPU has drawn of a group's quota expires with the period")
         .until([5, 4, 0])
         .set("bw_expire=on"),
-    releases(V510, "deadline-groups A3", "deadlines are admitted by the number of CPUs, whatever they are worth")
+    releases(V510, "deadline-groups A3", "deadlines are admitted by CPUs, whatever they are worth")
         .until([5, 9, 0]),
     releases(V419, "rt-class 6.3", "RT_PUSH_IPI has a walker for each lowering CPU")
         .until([4, 15, 0])
@@ -424,7 +424,7 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(&["6.12.y"], "deadline-groups E1", "RT_PUSH_IPI may interrupt its own CPU")
         .between([6, 12, 0], [6, 12, 75])
         .set("rto_skip_self=off"),
-    releases(&["6.12.y"], "deadline-groups A11", "fair tasks that wake on an emptied CPU go before real-time ones")
+    releases(&["6.12.y"], "deadline-groups A11", "fair tasks that come to an emptied CPU go first")
         .between([6, 12, 83], [6, 12, 103])
         .set("dl_server_wakeup=revised_all"),
     releases(&["6.12.y"], "deadline-groups A11", "a fair server that has stopped begins with a new period")

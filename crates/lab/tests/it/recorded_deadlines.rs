@@ -37,7 +37,7 @@ fn with(files: &Files, file: &str, deadline: &str) -> Result<Vec<TaskResult>, St
     Ok(experiment.run().map_err(|error| error.to_string())?.result.tasks)
 }
 
-/// By name or by the recorded pid, whatever the task's own policy was: 2 of 100 ms for an endless task, beside
+/// By name or by the recorded pid, whatever the task's own policy was: 2 of 100 ms for a busy one, beside
 /// which nobody else wants the CPU.
 #[test]
 fn a_recorded_task_becomes_a_deadline_task() {

@@ -68,8 +68,18 @@ impl Trust {
         let poor = trust.figures.iter().filter(|(key, pairs)| is_poor(question(key), pairs.mean()));
         let poor: Vec<String> = poor.map(|(key, _)| key.clone()).collect();
         trust.poor.extend(poor);
+        trust.unmeasured();
         trust.judged(first);
         trust
+    }
+
+    /// Latencies of a task that stand beside nothing in the recording are as poor as one that does.
+    fn unmeasured(&mut self) {
+        let is_latency = |key: &&String| key.starts_with("tasks.") && question(key) == Question::Latency;
+        let names = self.poor.iter().filter(is_latency).filter_map(|key| key.rsplit_once('.'));
+        let like = |(name, _): (&str, &str)| UNMEASURED.map(|figure| format!("{name}.{figure}"));
+        let all: Vec<String> = names.flat_map(like).collect();
+        self.poor.extend(all);
     }
 
     /// Figures of many tasks: the verdict on the whole replay is also one on them. When it is done stays
@@ -153,8 +163,7 @@ impl Trust {
             ("worst_latency", together.wakeup_latency_max_ns),
         ];
         let poor = poor_questions(&together);
-        // No recording has the time that is waited, but it is made of latencies.
-        for figure in figures.map(|(figure, _)| figure).into_iter().chain(["wait"]) {
+        for figure in figures.map(|(figure, _)| figure) {
             let key = format!("tasks.{name}.{figure}");
             if poor.contains(&question(&key)) {
                 self.poor.insert(key);
@@ -192,6 +201,9 @@ impl Trust {
     }
 }
 
+/// Latencies of a task that no recording is asked for.
+const UNMEASURED: [&str; 3] = ["wait", "p50_latency", "p999_latency"];
+
 /// When the load is done.
 const FINISH: &str = "replay.finish";
 
@@ -199,7 +211,8 @@ const FINISH: &str = "replay.finish";
 fn question(key: &str) -> Question {
     match key.rsplit_once('.').map_or(key, |(_, figure)| figure) {
         "cpu_time" => Question::CpuTime,
-        "wait" | "mean_latency" | "p99_latency" | "worst_latency" => Question::Latency,
+        "mean_latency" | "p99_latency" | "worst_latency" => Question::Latency,
+        figure if UNMEASURED.contains(&figure) => Question::Latency,
         "exit" | "finish" => Question::FinishingTime,
         _ => Question::Switches,
     }
@@ -309,6 +322,20 @@ mod tests {
         let pair = trust.figures["tasks.cc1.worst_latency"].mean();
         assert_eq!(pair, Fidelity { recorded: 1_000_000, simulated: 1_000_000 });
         assert!(!trust.poor.contains("tasks.cc1.worst_latency"));
+    }
+
+    /// The percentile of one wakeup is its latency.
+    #[test]
+    fn a_latency_that_no_recording_tells_is_as_poor_as_one_that_it_tells() {
+        let poor = |simulated| {
+            let mut run = example::run();
+            run.replay[0].tasks.truncate(1);
+            run.replay[0].tasks[0].wakeup_latency_max_ns = Fidelity { recorded: 2_110, simulated };
+            Trust::of(&[&run]).poor
+        };
+        let all = ["wait", "p50_latency", "p999_latency"].map(|figure| format!("tasks.cc1.{figure}"));
+        assert!(all.iter().all(|key| poor(7_650_000).contains(key)));
+        assert!(all.iter().all(|key| !poor(2_110).contains(key)));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::checker::Memory;
 use super::{Findings, Level, Moment, Queue};
 use crate::fair::{CUSTOM_SLICES, FairEntity, Sums, is_hidden, lag};
 use crate::platform::Platform;
-use crate::registry::{FairPolicy, VRef};
+use crate::registry::{FairPolicy, Reweight, VRef};
 use crate::{Event, TaskId, TaskState, ThisCpu};
 use alloc::format;
 use alloc::vec::Vec;
@@ -106,7 +106,9 @@ fn entity<P: Platform>(moment: &Moment<'_, P>, level: &Level<'_>, p: TaskId, fou
     found.expect("eevdf-class E7", !asleep || (task.state.get() != TaskState::Running && !next), || {
         format!("{p:?} is queued asleep, in state {:?}; next buddy: {next}", task.state.get())
     });
-    found.expect("eevdf-class E9", lag(v, kept.deadline.get()) <= 0, || {
+    // There the lag of a group's entity is clamped before it is scaled, and its deadline is not.
+    let outdistanced = p.is_of_group() && moment.k.config.rules.reweight.get() == Reweight::AboutV;
+    found.expect("eevdf-class E9", lag(v, kept.deadline.get()) <= 0 || outdistanced, || {
         format!("{p:?} has vruntime {v}, and its deadline {} is past", kept.deadline.get())
     });
     let slice = kept.slice.get();
