@@ -18,6 +18,11 @@ const PINNED_AFTER_RT: Nanos = Nanos::from_millis(1);
 /// 3.1 and 4.2).
 const PINNED_AFTER_STAYS: u64 = 10;
 
+/// A fair task that an interrupt wakes goes to an idle CPU that shares the cache with its last one, but for
+/// races, and where the cache's CPUs are so busy that nobody looks for one (fair-placement 2). One that never
+/// does, so often, does not share a cache with such a CPU, or may not go there; a replay keeps it either way.
+const PINNED_AFTER_WAKEUPS: u64 = 30;
+
 /// Finds the pinned tasks: kernel threads by name, others that waited long for their last CPU beside idle
 /// ones, often behind a real-time task beside ones that they could have had, or stayed where those preempt
 /// each other, and their children that ran on that CPU only. Takes out the steps [`ReplayStep::Pin`] of all
@@ -41,7 +46,11 @@ pub(super) fn infer(tasks: &mut [RecordedTask], tracks: &[Track], machine_cpus: 
         let pinned = |evidence| move |cpu| Pinned { cpu, evidence };
         let by_wait = by_wait.map(pinned(Evidence::Waited(waited)));
         let behind = behind(n, tasks, tracks, &parents).map(pinned).zip(last_cpu).map(|(by, cpu)| by(cpu));
-        if let Some(found) = by_name.map(pinned(Evidence::Name)).or(by_wait).or(behind) {
+        let woken = tracks[n].whereabouts.woken_beside_idle;
+        let stays =
+            machine_cpus > 1 && tracks[n].whereabouts.keeps_its_cpu() && woken >= PINNED_AFTER_WAKEUPS;
+        let woken = last_cpu.filter(|_| stays).map(pinned(Evidence::Woken(woken)));
+        if let Some(found) = by_name.map(pinned(Evidence::Name)).or(by_wait).or(behind).or(woken) {
             tasks[n].placement.pinned = Some(found);
             inherit(tasks, n, found.cpu);
             if matches!(found.evidence, Evidence::Waited(_)) {

@@ -349,6 +349,7 @@ impl Replay {
         let count = |what| evidence().filter(|evidence| *evidence == what).count();
         let names = count(Evidence::Name);
         let stayed = evidence().filter(|evidence| matches!(evidence, Evidence::Stayed(_))).count();
+        let woken = evidence().filter(|evidence| matches!(evidence, Evidence::Woken(_))).count();
         let is_behind =
             |evidence: &Evidence| matches!(evidence, Evidence::Behind(_) | Evidence::BehindAll(_));
         let behind = evidence().filter(is_behind).count();
@@ -366,6 +367,8 @@ impl Replay {
             waited,
             (stayed > 0)
                 .then(|| format!("{stayed} for being woken beside those although another CPU was idle")),
+            (woken > 0)
+                .then(|| format!("{woken} for being woken on top of others although another CPU was idle")),
             (behind > 0).then(|| {
                 format!("{behind} for waiting behind another one although a CPU ran something less important")
             }),
@@ -373,7 +376,7 @@ impl Replay {
             (parents > 0).then(|| format!("{parents} because of the children")),
         ];
         let kinds: Vec<String> = kinds.into_iter().flatten().collect();
-        let total = waits.len() + names + stayed + behind + children + parents;
+        let total = waits.len() + names + stayed + woken + behind + children + parents;
         (total > 0).then(|| {
             let tasks = if total == 1 { "task is" } else { "tasks are" };
             format!(

@@ -436,6 +436,9 @@ pub enum Evidence {
     /// It was woken there so often where a pinned real-time task ran, which sends it elsewhere if it may go,
     /// while another CPU was idle.
     Stayed(u64),
+    /// Interrupts woke it there so often, under a fair policy, where another fair task ran, while another CPU
+    /// was idle.
+    Woken(u64),
     /// It waited there so often, under real-time priority, behind a task at least as important, while another
     /// CPU ran one that it would have preempted if it might go there.
     Behind(u64),
@@ -458,6 +461,12 @@ impl fmt::Display for Evidence {
             Evidence::Waited(time) => write!(f, "it waited there for {time} s while another CPU was idle"),
             Evidence::Stayed(times) => {
                 write!(f, "it was woken there {times} times beside a pinned one while another CPU was idle")
+            }
+            Evidence::Woken(times) => {
+                write!(
+                    f,
+                    "it was woken there {times} times on top of another task while another CPU was idle"
+                )
             }
             Evidence::Behind(times) => {
                 write!(f, "it waited there {times} times while another CPU ran something less important")

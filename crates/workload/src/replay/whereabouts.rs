@@ -36,6 +36,9 @@ pub(super) struct Whereabouts {
     /// How often it waited there since then, under real-time priority, behind what is at least as important,
     /// although it could have preempted what another CPU ran.
     pub stayed_behind: u64,
+    /// How often an interrupt has woken it there since then, under a fair policy, where a fair task ran,
+    /// although another CPU was idle.
+    pub woken_beside_idle: u64,
     /// How often it came onto a CPU, and onto another one than before.
     arrivals: u64,
     moves: u64,
@@ -53,7 +56,7 @@ impl Whereabouts {
         self.arrivals += 1;
         self.stays += 1;
         if self.cpu != Some(cpu as u32) {
-            (self.passed_idle_ns, self.stayed_behind, self.stays) = (0, 0, 0);
+            (self.passed_idle_ns, self.stayed_behind, self.woken_beside_idle, self.stays) = (0, 0, 0, 0);
             self.stayed_with.clear();
             self.moves += u64::from(self.cpu.is_some());
             return self.cpu.replace(cpu as u32).is_some();

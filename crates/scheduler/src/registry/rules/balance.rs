@@ -114,7 +114,8 @@ rules! {
         "Is a core on which several fair tasks run more than a busy group?" "eevdf-class 4.5" {
         Off "off" "No (up to 6.5).",
         On "on"
-            "Yes: CPUs that idle come to its help, and only they spread tasks over siblings (6.6 on).",
+            "Yes: CPUs that idle come to its help, those of idle cores first, and only they spread tasks over \
+             siblings (6.6 on).",
     }
     NewIdleFailure newidle_failure
         "What has a search for work cost that found none?" "eevdf-class 4.6" {

@@ -95,7 +95,7 @@ fn errors_name_the_line_and_what_to_do() {
             "fifo 90",
             "fifo 100",
             "line 7: `100` is out of range; write fifo 1 to 99, rr 1 to 99, nice, batch or idle -20 to 19, \
-             or deadline",
+             or deadline and RUNTIME/DEADLINE/PERIOD",
         ),
         ("run 2us", "ran 2us", "line 13: `ran 2us` is no step; did you mean `run`?"),
         ("run 2us", "nice 5", "line 13: `nice 5` is no step; did you mean `policy nice`?"),

@@ -174,6 +174,9 @@ impl Walk<'_> {
         let interrupts =
             target != pending.cpu as usize && (event.cpu.index() == target || self.cpus[target].idle);
         self.woken(task, pending, interrupts);
+        if matches!(pending.by, By::Interrupt { .. }) && self.passes_idle_cpus(task, target) {
+            self.tasks[task.index()].whereabouts.woken_beside_idle += 1;
+        }
         let (at_ns, from_cpu, by_cpu) = (event.time_ns, pending.cpu, event.cpu.0);
         self.tasks[task.index()].woken = Some(Woken { at_ns, from_cpu, on_cpu: wakeup.target_cpu.0, by_cpu });
         self.waits(task, target, event.time_ns);
@@ -204,6 +207,13 @@ impl Walk<'_> {
         if let (Some((running, _)), true) = (outrun, idle) {
             whereabouts.stays_with(running);
         }
+    }
+
+    /// A fair task that an interrupt has woken is queued where a fair one runs, although another CPU is idle.
+    fn passes_idle_cpus(&self, task: TaskIndex, cpu: usize) -> bool {
+        let is_fair = |task: TaskIndex| self.prio(task) >= FIRST_FAIR_PRIO;
+        let busy = self.cpus[cpu].running.is_some_and(|(running, _)| is_fair(running));
+        is_fair(task) && busy && self.idle_cpus > 0
     }
 
     /// Another CPU than that one runs something of a lower priority, or nothing. Only real-time tasks go

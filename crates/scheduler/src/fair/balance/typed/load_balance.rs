@@ -4,12 +4,13 @@ use super::decide::{Imbalance, Kind};
 use super::detach::{Pull, attach_tasks, detach_tasks};
 use super::packing;
 use super::statistics::Search;
-use crate::domains::SchedDomain;
+use crate::domains::{LevelKind, SchedDomain};
 use crate::fair::balance::active::request_push;
 use crate::fair::balance::{Situation, constants, interval_ms};
+use crate::fair::cache::core_of;
 use crate::fair::pelt::{capacity_of, is_reduced};
 use crate::platform::Platform;
-use crate::registry::LbActive;
+use crate::registry::{LbActive, SmtBalance};
 use crate::stats::{add, bump};
 use crate::{CpuId, Reason, ThisCpu};
 
@@ -166,7 +167,7 @@ fn parent_of<'k, P: Platform>(
 }
 
 /// A CPU that idles newly balances for itself; else one CPU of each group does, its first idle one or else
-/// its first.
+/// its first. Between cores, from 6.6 on, one whose whole core idles goes before others.
 fn should_we_balance<P: Platform>(me: ThisCpu<'_, P>, search: &Search<'_>) -> bool {
     let dest = search.dest;
     if !search.cpus.contains(dest) {
@@ -177,8 +178,14 @@ fn should_we_balance<P: Platform>(me: ThisCpu<'_, P>, search: &Search<'_>) -> bo
         return rq.published.nr_running.get() == 0 && rq.wake_list.is_empty();
     }
     let group = search.domain.own_group().span;
-    let idle = group.and(&search.cpus).iter().find(|c| me.k.idle_cpu(*c));
-    idle.or_else(|| group.first()) == Some(dest)
+    let idle = || group.and(&search.cpus).iter().filter(|c| me.k.idle_cpu(*c));
+    let of_cores = search.domain.kind != LevelKind::Smt;
+    let cores_first = of_cores && me.k.config.rules.smt_balance.get() == SmtBalance::On;
+    let core_idles = |cpu: &CpuId| {
+        core_of(me, *cpu).is_none_or(|core| core.iter().all(|beside| beside == *cpu || me.k.idle_cpu(beside)))
+    };
+    let in_idle_core = if cores_first { idle().find(core_idles) } else { None };
+    in_idle_core.or_else(|| idle().next()).or_else(|| group.first()) == Some(dest)
 }
 
 fn out_balanced<P: Platform>(

@@ -2,12 +2,13 @@
 
 use super::decide::{Imbalance, Kind};
 use super::detach::{Pull, attach_tasks, detach_tasks};
-use super::load_balance::load_balance;
+use super::load_balance::{Outcome, load_balance};
 use super::statistics::Search;
 use crate::domains::SchedDomain;
 use crate::fair::balance::Situation;
 use crate::testing::{Lab, cpus, level};
 use crate::{CpuId, LevelKind, Nanos, Policy, TaskId, Topology};
+use alloc::vec;
 use alloc::vec::Vec;
 
 fn tasks(amount: u64) -> Imbalance {
@@ -290,4 +291,35 @@ fn an_idle_spell_goes_on_where_nothing_is_found() {
         (lab.idle(1), lab.k.rq(CpuId(1)).published.balance.idle_since.get().is_some())
     };
     assert_eq!([since(ANY), since(BOUND)], [(false, false), (true, true)]);
+}
+
+/// eevdf-class 4.5: from 6.6 on the first CPU of an idle core balances for its group, and an idle thread
+/// beside a busy one only where no core idles.
+#[test]
+fn idle_cores_balance_before_idle_threads() {
+    let topology = Topology::of(
+        8,
+        vec![level(8, LevelKind::Smt, 2), level(8, LevelKind::Mc, 4), level(8, LevelKind::Package, 8)],
+    );
+    // CPU 0 is busy, and so are some others of its cache; on CPU 4 lie four tasks.
+    let whose = |kernel: &str, busy: &[u16]| -> Vec<u16> {
+        let comes_to = |dest: &u16| {
+            let lab = Lab::on(&topology, kernel, &["NO_NI_RANDOM"]);
+            for cpu in busy {
+                lab.spawn_allowed(Policy::Normal, *cpu, cpus(&[*cpu]));
+            }
+            for _ in 0..4 {
+                lab.spawn_unsettled(Policy::Normal, 0, 4, cpus(&[4]));
+                lab.settle();
+            }
+            let of_dest =
+                lab.run(load_balance(lab.cpu(*dest), CpuId(*dest), domain_of(&lab, *dest), Situation::Idle));
+            of_dest != Outcome::NotOurs
+        };
+        (0..4).filter(comes_to).collect()
+    };
+    for (kernel, of_one, of_two) in [("6.1.y", 1, 1), ("6.6", 2, 1), ("6.18.y", 2, 1)] {
+        assert_eq!(whose(kernel, &[0]), [of_one], "{kernel}: CPUs 2 and 3 are a core that idles");
+        assert_eq!(whose(kernel, &[0, 2]), [of_two], "{kernel}: no core idles");
+    }
 }
