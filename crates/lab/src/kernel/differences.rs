@@ -441,6 +441,9 @@ pub const DIFFERENCES: &[Difference] = &[
         .set("rto_skip_self=on"),
     releases(&["6.18.y"], "eevdf-class U1", "what this branch got up to April 2026 is partly missing")
         .between([6, 18, 0], [6, 18, 44]),
+    releases(&["6.6"], "eevdf-class 0.4, U5", "newly idle CPUs throw dice in late releases of this branch")
+        .between([6, 6, 1], [6, 7, 0])
+        .set("NI_RANDOM"),
     releases(&["6.6"], "eevdf-class 4.3", "a woken task stays in the cluster of the CPU where it would go")
         .since([6, 7, 0])
         .set("cluster_wake=on"),
@@ -525,7 +528,7 @@ mod tests {
         config
     }
 
-    /// deadline-groups B7, rule 7: what a queue has drawn seldom expired up to 4.17, and does not from 5.4 on.
+    /// deadline-groups B7, rule 7: what a queue has drawn seldom expired up to 4.17, and never from 5.4 on.
     #[test]
     fn quotas_expire_from_4_18_to_5_3() {
         let expires = |text| config_of(text).rules.bw_expire.get() == BwExpire::On;

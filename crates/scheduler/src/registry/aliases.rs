@@ -187,7 +187,10 @@ pub const NOT_MODELLED: &[NotModelled] = &[
         name: "ALT_PERIOD",
         what: "it is on where BASE_SLICE is, which came with it: a period is that of all tasks of the CPU",
     },
-    NotModelled { name: "DOUBLE_TICK", what: "it matters where HRTICK is on, and not between ticks" },
+    NotModelled {
+        name: "DOUBLE_TICK",
+        what: "it matters where HRTICK is on, and not between ticks; 6.18 has it no longer",
+    },
     NotModelled { name: "HZ_BW", what: "limits of groups are enforced wherever a tick is needed for them" },
     NotModelled {
         name: "LB_MIN",
