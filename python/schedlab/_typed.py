@@ -216,7 +216,7 @@ class ExperimentText(Record):
     check: bool | None
     """Whether the scheduler's invariants are checked after every event."""
     check_every: int | None
-    """Where they are checked, only those of a moment, at every so many opportunities."""
+    """Where they are checked, only those of a moment, after every so many events."""
     deadlines: Records[DeadlineText] | None
     """Tasks that are SCHED_DEADLINE ones, whatever load they are of; of several that mean a task the last
     counts."""
@@ -343,8 +343,7 @@ class GroupStat(Record):
     throttled_ns: int
     """How long its queues were throttled, summed over CPUs (`throttled_usec`)."""
     usage_ns: int
-    """CPU time of its tasks and of the groups below it (`usage_usec`); of its real-time tasks only where these have
-    groups."""
+    """CPU time of its tasks and of the groups below it, whatever their class is (`usage_usec`)."""
 
 
 class GroupResult(Record):

@@ -11,6 +11,7 @@ mod hw;
 mod interrupts;
 mod lines;
 mod locks;
+mod memory;
 mod noise;
 mod notes;
 mod pace;

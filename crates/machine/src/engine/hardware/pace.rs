@@ -1,7 +1,8 @@
 //! How fast CPUs execute: their speeds, what busy hardware threads of a core take from each other, and what
 //! readers of the same memory do (machine.md 6.2 to 6.4).
 
-use crate::spec::{MachineSpec, Memory};
+use super::memory::SharedMemory;
+use crate::spec::MachineSpec;
 use scheduler::{CpuId, Nanos};
 use std::cell::Cell;
 
@@ -84,6 +85,8 @@ impl Rate {
 pub(crate) struct Paces {
     /// Some CPU executes at times below full speed.
     pub vary: bool,
+    /// It does so whoever executes, and not only beside others that read from memory.
+    whoever: bool,
     /// The rate of the CPU whose path is executed.
     pub executing: Cell<Rate>,
     /// Percent of a CPU's speed beside one busy sibling.
@@ -96,49 +99,6 @@ pub(crate) struct Paces {
     pub memory: Option<SharedMemory>,
 }
 
-/// The memory of the nodes.
-#[derive(Debug)]
-pub(crate) struct SharedMemory {
-    gives: Memory,
-    /// By the number of the node: its CPUs.
-    nodes: Box<[Node]>,
-    /// The number of each CPU's node.
-    node_of: Box<[usize]>,
-}
-
-/// CPUs that share memory.
-#[derive(Debug)]
-pub(crate) struct Node {
-    pub cpus: Box<[CpuId]>,
-    /// What they want to read together, in bytes a microsecond.
-    pub wanted: Cell<u64>,
-}
-
-impl SharedMemory {
-    fn new(spec: &MachineSpec, gives: Memory) -> SharedMemory {
-        let mut nodes: Vec<Node> = Vec::new();
-        let mut node_of = Vec::new();
-        for cpu in (0..spec.cpus() as u16).map(CpuId) {
-            let known = nodes.iter().position(|node| node.cpus.contains(&cpu));
-            node_of.push(known.unwrap_or(nodes.len()));
-            if known.is_none() {
-                nodes.push(Node { cpus: spec.node_of(cpu).iter().collect(), wanted: Cell::new(0) });
-            }
-        }
-        SharedMemory { gives, nodes: nodes.into(), node_of: node_of.into() }
-    }
-
-    /// The node of a CPU.
-    pub fn node(&self, cpu: CpuId) -> &Node {
-        &self.nodes[self.node_of[cpu.index()]]
-    }
-
-    /// How crowded the memory of a CPU is, in ten thousandths.
-    fn crowding(&self, cpu: CpuId) -> u64 {
-        self.gives.crowding(self.node(cpu).wanted.get())
-    }
-}
-
 impl Paces {
     /// Those of a machine whose CPUs are idle.
     pub fn new(spec: &MachineSpec) -> Paces {
@@ -146,19 +106,23 @@ impl Paces {
         let cpus = || (0..spec.cpus() as u16).map(CpuId);
         let changes = !spec.topology.frequencies.is_empty();
         let memory = spec.memory.map(|gives| SharedMemory::new(spec, gives));
-        let vary = changes
-            || memory.is_some()
-            || speeds.smt_busy_percent < 100
-            || cpus().any(|cpu| speeds.of(cpu).is_less());
+        let whoever = changes || speeds.smt_busy_percent < 100 || cpus().any(|cpu| speeds.of(cpu).is_less());
+        let vary = whoever || memory.is_some();
         let known = || cpus().filter(|_| vary);
         Paces {
             vary,
+            whoever,
             executing: Cell::new(Rate::FULL),
             smt_busy_percent: speeds.smt_busy_percent,
             own: known().map(|cpu| Cell::new(speeds.of(cpu).ten_thousandths())).collect(),
             cores: known().map(|cpu| spec.core_of(cpu).iter().collect()).collect(),
             memory,
         }
+    }
+
+    /// Whether it may make a difference to any rate that a CPU executes the one and no longer the other.
+    pub fn differ(&self, a: Occupant, b: Occupant) -> bool {
+        if self.whoever { a != b } else { a.reads() != b.reads() }
     }
 
     /// That of a CPU that executes no task.
@@ -185,16 +149,12 @@ impl Paces {
     /// microsecond: it waits for others that read, too.
     pub fn beside_readers(&self, cpu: CpuId, rate: Rate, reads: u32) -> Rate {
         let Some(memory) = self.memory.as_ref().filter(|_| reads > 0) else { return rate };
-        let speed = memory.gives.speed(reads.into(), memory.crowding(cpu));
-        Rate::new((u64::from(rate.0) * speed / WHOLE) as u32)
+        Rate::new((u64::from(rate.0) * memory.speed(cpu, reads) / WHOLE) as u32)
     }
 
     /// How long it takes a CPU to fetch what takes so long alone.
     pub fn time_to_fetch(&self, cpu: CpuId, alone: Nanos) -> Nanos {
-        match &self.memory {
-            None => alone,
-            Some(memory) => Nanos((u128::from(alone.0) * u128::from(memory.crowding(cpu)) / 10_000) as u64),
-        }
+        self.memory.as_ref().map_or(alone, |memory| memory.time_to_fetch(cpu, alone))
     }
 }
 

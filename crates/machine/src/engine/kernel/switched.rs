@@ -12,7 +12,8 @@ impl Sim {
     /// Whether the core executes at other rates once `curr` is set up.
     #[inline]
     pub fn changes_paces(&self, me: ThisCpu<'_, Hw>, curr: TaskId) -> bool {
-        self.hw().paces.vary && self.hw().cpu(me.id).occupant.get() != self.occupant(me, curr)
+        let hw = self.hw();
+        hw.paces.vary && hw.paces.differ(hw.cpu(me.id).occupant.get(), self.occupant(me, curr))
     }
 
     fn occupant(&self, me: ThisCpu<'_, Hw>, curr: TaskId) -> Occupant {

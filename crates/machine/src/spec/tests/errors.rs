@@ -224,7 +224,7 @@ fn unknown_fields_get_the_nearest() {
         "[disk]",
         &format!(
             "{}: disk: is not known here; known are name, meaning, idle_monitor, topology, costs, cache, \
-             cold, speed, frequency, kernel, noise",
+             cold, speed, memory, frequency, kernel, noise",
             line_of("[cache]")
         ),
     );
