@@ -182,22 +182,19 @@ fn a_real_time_task_that_stays_where_a_pinned_one_runs_is_pinned_too() {
     assert_eq!(pinned("f"), None);
 }
 
-/// Every millisecond a timer wakes x on CPU 1, on top of h, while CPU 0 is idle: a fair task that may go there
-/// does, but for races (fair-placement 2).
+/// Every millisecond a timer wakes x on CPU 1, on top of h, while CPU 0 is idle: a fair task that may go
+/// there does, but for races (fair-placement 2).
 #[test]
 fn a_fair_task_that_never_takes_the_idle_cpu_is_pinned() {
     let pinned = |times: u64, elsewhere: &[u64]| {
         let mut script = String::from("0 0 idle R y/120\n1 1 idle R h/120\n5 0 y/120 S idle\n");
         for n in 1..=times {
             let t = 1_000 * n;
-            script += &match elsewhere.contains(&n) {
-                false => {
-                    format!("{t} 1 irq@h wakes x\n{} 1 h/120 R x/120\n{} 1 x/120 S h/120\n", t + 5, t + 50)
-                }
-                true => {
-                    format!("{t} 1 irq@h wakes x on 0\n{} 0 idle R x/120\n{} 0 x/120 S idle\n", t + 5, t + 50)
-                }
-            };
+            let (cpu, there, prev) =
+                if elsewhere.contains(&n) { (0, " on 0", "idle") } else { (1, "", "h/120") };
+            let back = if cpu == 0 { "S idle" } else { "S h/120" };
+            script += &format!("{t} 1 irq@h wakes x{there}\n{} {cpu} {prev} R x/120\n", t + 5);
+            script += &format!("{} {cpu} x/120 {back}\n", t + 50);
         }
         let recording = Recording::extract(&trace(&script));
         let x = recording.tasks.iter().find(|task| &*task.comm == "x").expect("it ran");
