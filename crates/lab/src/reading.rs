@@ -53,6 +53,8 @@ impl Reading {
     /// A replay, read so.
     pub(crate) fn read(&self, replay: Replay) -> Replay {
         let replay = self.tasks.change(replay);
+        // A trace is read so; a workload file has them all the same.
+        let replay = if self.groups == RecordedGroups::Flat { replay.without_groups() } else { replay };
         match self.wakeup_costs {
             WakeupCosts::Recorded => replay,
             WakeupCosts::Machine => replay.without_paths(),

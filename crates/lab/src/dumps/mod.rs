@@ -146,6 +146,11 @@ impl Show<'_> {
         counted
     }
 
+    /// A time in ticks.
+    fn jiffies(&self, time: Nanos) -> u64 {
+        time.0 * self.snapshot.config.tunables.hz.get().unsigned_abs() / 1_000_000_000
+    }
+
     /// A weight as this kernel counts it.
     fn weight(&self, weight: u64) -> u64 {
         if self.since(Release::FINE_WEIGHTS) { weight << 10 } else { weight }

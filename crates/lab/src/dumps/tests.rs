@@ -62,6 +62,17 @@ fn values<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
     text.lines().filter_map(of_name).collect()
 }
 
+/// A recorded 6.1 shows jiffies 4294893787 beside .next_balance 4294.893810: ticks, printed as nanoseconds.
+#[test]
+fn the_next_balancing_is_due_some_ticks_later() {
+    let recorded = include_str!("recorded/sched_debug.6.1");
+    for text in [recorded, &run_on("laptop", "6.1", &["sched_debug@40ms"]).expect("it runs")[0]] {
+        let now: u64 = values(text, "jiffies")[0].parse().expect("ticks");
+        let due: u64 = values(text, ".next_balance")[0].replace('.', "").parse().expect("ticks");
+        assert!((now..now + 100).contains(&due), "{due} at {now}");
+    }
+}
+
 #[test]
 fn sched_debug_shows_every_cpu_its_queue_and_its_tasks_with_the_columns_of_seed_003() {
     let text = &run("2.6.35.2+D", &["sched_debug@20ms"]).expect("it runs")[0];

@@ -60,6 +60,12 @@ fn unknown_machine(parts: &Parts<'_>) -> Option<String> {
     })
 }
 
+/// Of groups nobody knows what they did in a part of the run.
+fn whole_run(parts: &Parts<'_>) -> Option<String> {
+    let is_part = parts.outcome.window.is_some() && !parts.outcome.groups.is_empty();
+    is_part.then(|| "what groups used, and what their limits did, is told of the whole run".to_owned())
+}
+
 /// The rest, one sentence each, those about the loads first.
 pub fn of(parts: &Parts<'_>) -> Vec<String> {
     let experiment = parts.experiment;
@@ -81,6 +87,7 @@ pub fn of(parts: &Parts<'_>) -> Vec<String> {
     notes.extend(throttled(parts));
     notes.extend(lent(parts));
     notes.extend(parts.left_out.iter().cloned());
+    notes.extend(whole_run(parts));
     notes.extend(groups::of_nobody(&parts.outcome.groups, &parts.outcome.tasks));
     if let [first, rest @ ..] = parts.outcome.stalled.as_slice() {
         let others = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };

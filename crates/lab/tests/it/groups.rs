@@ -1,6 +1,6 @@
 //! Task groups through the library's front door: who is in them, and what they get.
 
-use lab::schema::{ExperimentText, GroupResult, KernelChange, LoadText, MachineText};
+use lab::schema::{ExperimentText, GroupResult, KernelChange, LoadText, MachineText, Stretch};
 use lab::{Error, Experiment, Files, RunResult, groups};
 
 /// Loads on one CPU for so long, with these groups and members.
@@ -183,4 +183,18 @@ fn a_group_without_tasks_is_told_of() {
     assert_eq!(empty(&["a/b"], &["a/b=hog"]), [""; 0]);
     let partition = "a=cpuset.cpus:1,cpuset.cpus.partition:root";
     assert_eq!(empty(&[partition], &[]), [""; 0], "it divides the machine");
+}
+
+/// The table of groups has no part of a run; who asks for one is told.
+#[test]
+fn a_part_of_a_run_has_the_groups_of_all_of_it() {
+    let told = |from_ns| {
+        let stretch = Some(Stretch { from_ns, to_ns: None });
+        let text = ExperimentText { stretch, ..text(&["hog -n 1"], 2, &["web=cpu.max:20000"], &["web=hog"]) };
+        let result = run(&text).expect("it runs");
+        let whole = result.notes.iter().any(|note| note.ends_with(" is told of the whole run"));
+        (whole, group(&result, "web").stat.nr_periods)
+    };
+    let (is_told, periods) = told(1_000_000_000);
+    assert!(is_told && periods >= 19, "{periods}");
 }

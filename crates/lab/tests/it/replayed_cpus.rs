@@ -1,6 +1,6 @@
 //! Cpusets, partitions and isolated CPUs come back from the trace of a run: its replay is the same run.
 
-use lab::schema::{ExperimentText, LoadText, MachineText};
+use lab::schema::{ExperimentText, FileText, LoadText, MachineText, RecordedGroups};
 use lab::{Experiment, Files, LoadSpec, Programs, RunResult, TraceFormat, groups};
 
 /// Hogs in group a and jobs outside, on four CPUs, with such a group.
@@ -128,4 +128,20 @@ fn cyclictest_pins_its_threads_within_its_cpuset() {
     assert_eq!(cpus_of(&[], Some("0,2"), "cyclictest -t3 -p80 -i1000"), [1, 3, 1]);
     assert_eq!(cpus_of(&[], Some("0,2"), "cyclictest -a2 -t1 -p80 -i1000"), [2]);
     assert_eq!(cpus_of(&[], None, "cyclictest -t -p80 -i1000"), [0, 1, 2, 3]);
+}
+
+/// Nobody is in a group of the recording, whether a trace has it or a workload file.
+#[test]
+fn flat_recordings_have_no_groups() {
+    let Recorded { files, .. } = recorded(&text(&["a=cpuset.cpus:0"]));
+    for file in ["run.dat", "run.workload"] {
+        let read = FileText { groups: RecordedGroups::Flat, ..FileText::default() };
+        let again = ExperimentText {
+            loads: vec![LoadText { load: file.to_owned(), file: Some(read) }],
+            machine: MachineText { cpus: Some(4), ..MachineText::default() },
+            ..ExperimentText::default()
+        };
+        let result = Experiment::open(&again, &files).expect("our own file").run().expect("it runs").result;
+        assert!(result.groups.is_empty(), "{file}: {:?}", result.groups);
+    }
 }

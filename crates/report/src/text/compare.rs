@@ -280,7 +280,10 @@ fn rest(variant: &VariantComparison, rows: Rows) -> String {
         let shown = variant.metrics.iter().filter(|metric| shown(metric)).count();
         let listed = [false, true].map(|poor| in_table(variant, poor, rows).len()).iter().sum::<usize>();
         if shown > listed {
-            out += &format!("{} changed less\n", many((shown - listed) as u64, "more metric"));
+            out += &format!(
+                "{} changed less; --full shows them\n",
+                many((shown - listed) as u64, "more metric")
+            );
         }
         let identical = variant.count(Verdict::Identical);
         let not_told = variant.count(Verdict::NotSignificant);

@@ -199,6 +199,16 @@ impl Replay {
         }
     }
 
+    /// Its tasks are in no groups but those that the user makes.
+    #[must_use]
+    pub fn without_groups(mut self) -> Replay {
+        self.recording.groups = ReplayGroups::default();
+        if let Some(unchanged) = &mut self.unchanged {
+            Arc::make_mut(unchanged).groups = ReplayGroups::default();
+        }
+        self
+    }
+
     /// Forgets how long the recorded machine took from wakeups to the woken tasks.
     #[must_use]
     pub fn without_paths(mut self) -> Replay {

@@ -20,7 +20,8 @@ pub(super) fn write(show: &Show<'_>, cpu: &CpuSnapshot, out: &mut String) {
         line(out, "nr_load_updates", cpu.counts.load_updates.get());
     }
     line(out, "nr_uninterruptible", cpu.nr_uninterruptible);
-    line(out, "next_balance", Msecs::from(cpu.next_balance));
+    // Linux prints these ticks as if they were nanoseconds.
+    line(out, "next_balance", Msecs(i64::try_from(show.jiffies(cpu.next_balance)).unwrap_or(i64::MAX)));
     line(out, "curr->pid", show.pid(cpu.curr));
     line(out, "clock", Msecs::from(cpu.clock));
     if show.since(Release::WAIT_TIME) {

@@ -22,8 +22,7 @@ pub(super) fn write(show: &Show<'_>, out: &mut String) {
 
 fn clocks(show: &Show<'_>, out: &mut String) {
     let now = Msecs::from(show.snapshot.at);
-    let hz = show.snapshot.config.tunables.hz.get().unsigned_abs();
-    let jiffies = show.snapshot.at.0 * hz / 1_000_000_000;
+    let jiffies = show.jiffies(show.snapshot.at);
     if !show.since(Release::CLOCKS) {
         let _infallible = writeln!(out, "now at {now} msecs");
         line(out, "jiffies", jiffies);
