@@ -171,6 +171,11 @@ pub struct IrqOff {
     pub device: bool,
 }
 
+impl IrqOff {
+    /// More a minute on each CPU no machine file says.
+    pub const MOST_PER_MINUTE: u32 = 6_000_000;
+}
+
 /// A kernel thread of the background.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KthreadNoise {

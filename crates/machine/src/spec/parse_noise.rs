@@ -66,7 +66,7 @@ fn read_irq_off(field: &Field<'_>, origins: &mut Vec<Origin>) -> Result<IrqOff, 
             return Err(rate.error("stands beside per_second_per_cpu", "leave one of them out"));
         }
         Some(rate) => {
-            let per_minute = rate.number(1, 6_000_000, "per minute")? as u32;
+            let per_minute = rate.number(1, IrqOff::MOST_PER_MINUTE.into(), "per minute")? as u32;
             (rate, per_minute)
         }
     };

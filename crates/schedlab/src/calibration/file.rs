@@ -7,7 +7,7 @@ use super::host_stalls::Tail;
 use super::sources::way;
 use super::timers::{Meanwhile, Sleeper};
 use super::{Measured, bandwidth, siblings};
-use machine::{Costs, Distance, MachineSpec, Origin, OriginKind, Spread};
+use machine::{Costs, Distance, IrqOff, MachineSpec, Origin, OriginKind, Spread};
 use scheduler::{CpuMask, Nanos};
 use std::fmt::Write;
 
@@ -208,6 +208,8 @@ impl Primitives<'_> {
             if seen.is_too_rare(lengths) {
                 continue;
             }
+            // A host that hardly lets the thread run shows more than it can have.
+            let per_minute = (*per_minute).min(IrqOff::MOST_PER_MINUTE.into());
             let least = lengths.low_ns.min(longest_ns - 1);
             let mean = mean_ns.saturating_sub(least).max(1);
             let origin = format!(

@@ -203,6 +203,15 @@ fn yields_that_let_others_run_are_no_measure_of_a_switch() {
     assert!(costs.wakeup > Nanos(100) && costs.enqueue > Nanos(100));
 }
 
+/// A thread that spins on a host which hardly lets it run sees gaps, and little else.
+#[test]
+fn more_gaps_than_a_machine_can_have_are_as_many_as_it_can() {
+    let mut busy = measured(vec![]);
+    busy.interruptions.sources[0].per_minute = 17_510_692;
+    let noise = spec(&host(1), Some(&busy)).noise;
+    assert_eq!(noise.irq_off[0].per_minute_per_cpu, IrqOff::MOST_PER_MINUTE);
+}
+
 #[test]
 fn without_measurements_everything_but_the_topology_is_assumed() {
     let text = file::text("recorded", &host(2), None);

@@ -16,7 +16,8 @@ pub(super) struct Debts {
     looked_at: Nanos,
     /// By CPU: whose task was in the kernel at the last look.
     in_kernel: Vec<Option<GroupId>>,
-    /// By group, then by CPU: how long its tasks have been in the kernel there since it owes something.
+    /// By group, then by CPU: how long its tasks have been in the kernel there, or below an interrupt or a
+    /// stall of the host, since it owes something.
     kernel_time: Vec<Nanos>,
     /// The longest tick so far.
     tick: Nanos,
@@ -55,7 +56,8 @@ impl Debts {
                 found.expect("deadline-groups GB8", debt <= most, || {
                     format!("CPU {cpu}: {group:?} owes {debt} ns, and can by ticks and calls owe {most}")
                 });
-                if debt == 0 {
+                // What is under way has not been charged yet.
+                if debt == 0 && is_now.is_none() {
                     *kernel_time = Nanos::ZERO;
                 }
             }

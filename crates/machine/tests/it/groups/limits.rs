@@ -3,8 +3,8 @@
 use super::{KERNELS, Load, Ran, assert_near, hog, nice, on, periodic};
 use crate::script::{Cycle, ideal, ms, us};
 use machine::{
-    Behaviour, ChannelSpec, Env, GroupSpec, LoneStep, Machine, OutsideChange, QuotaOutcome, QuotaSpec,
-    RunError, RunOptions, Setup, Step, TaskSpec, TimedChange,
+    Behaviour, ChannelSpec, Env, GroupSpec, IrqOff, LoneStep, Machine, OutsideChange, QuotaOutcome,
+    QuotaSpec, RunError, RunOptions, Setup, Spread, Step, TaskSpec, TimedChange,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -251,6 +251,24 @@ proptest! {
             prop_assert!(used <= most.0 as f64, "g{n} used {used} ns of {most}");
         }
     }
+}
+
+/// A host takes a CPU for 3.5 ms at a time: no tick comes meanwhile, so that a queue owes all of that, and
+/// the checker does not expect otherwise.
+#[test]
+fn what_a_stall_costs_a_queue_is_owed() {
+    let mut load = Load::new(2);
+    let g = load.limited("g", GroupId::ROOT, quota(ms(3), ms(33)));
+    (0..2).for_each(|cpu| load.task(g, on(cpu, hog("h"))));
+    let mut spec = ideal(2);
+    let (what, length) = ("the host runs something else".into(), Spread::Constant(us(3_500)));
+    spec.noise.irq_off.push(IrqOff { what, per_minute_per_cpu: 1_200, length, device: false });
+    let options = RunOptions { duration: ms(3_000), check: true, ..RunOptions::default() };
+    let config = Config::of_profile("4.0").expect("a profile");
+    let ran = Machine::new(spec, config, load.setup, options).and_then(Machine::run).expect("a sound run");
+    let used = ran.groups[0].usage;
+    // 3 of 33 ms, and the refills of later periods pay for each stall.
+    assert!((ms(230)..ms(330)).contains(&used), "{used}");
 }
 
 /// A call that works in the kernel for 50 ms, in a group that may use 10 of 100 ms, on a kernel that can be
