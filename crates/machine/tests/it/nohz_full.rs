@@ -2,8 +2,8 @@
 
 use crate::script::{ideal, ms, script};
 use machine::{
-    Behaviour, Env, KthreadNoise, Machine, MachineSpec, Outcome, RunError, RunOptions, Setup, Spread, Step,
-    TaskSpec, Tracing, Woken,
+    Behaviour, Env, GroupSpec, KthreadNoise, Machine, MachineSpec, Outcome, RunError, RunOptions, Setup,
+    Spread, Step, TaskSpec, Tracing, Woken,
 };
 use scheduler::registry::Config;
 use scheduler::{CpuId, CpuMask, Nanos, Nice, Policy, RtPriority};
@@ -138,6 +138,19 @@ fn timers_go_to_a_cpu_that_ticks_before() {
     assert!(served(ms(5), &[])[1] > 30);
     let near = served(Nanos(10_000), &[1]);
     assert!(near[1] > near[0], "most expire before the next tick: {near:?}");
+}
+
+/// A task alone on a CPU that has stopped its tick is accounted once a second; what it has used since is its
+/// CPU time all the same, and that of its group.
+#[test]
+fn what_no_tick_has_accounted_counts_at_the_end() {
+    let mut setup = Setup::new(2);
+    let group = setup.group(GroupSpec::new("g"));
+    setup.spawn(Nanos::ZERO, TaskSpec { group: Some(group), ..hog(1) });
+    let outcome = run(setup, &[1], ms(1_900));
+    let hog = outcome.tasks.iter().find(|task| &*task.comm == "hog").expect("it ran");
+    assert_eq!(hog.counters.sum_exec_runtime, ms(1_900));
+    assert_eq!(outcome.groups[0].usage, ms(1_900));
 }
 
 /// Kernel threads that are bound to no CPU stay on housekeeping CPUs.

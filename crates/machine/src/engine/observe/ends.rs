@@ -72,9 +72,20 @@ impl View<'_> {
                 Some(RtLimitOutcome { limit: of.limit()?, nr_throttled, throttled: throttled_time, usage })
             };
             let rt = self.k.groups.get(group).rt.as_ref().and_then(of_rt);
-            GroupOutcome { spec: spec.clone(), usage: self.k.group_usage(group), quota, rt }
+            let usage = self.k.group_usage(group) + self.without_a_tick(group, now);
+            GroupOutcome { spec: spec.clone(), usage, quota, rt }
         };
         specs.iter().zip(self.k.groups.ids()).map(outcome).collect()
+    }
+
+    /// What a group has used of CPUs that may stop their tick, and the scheduler has not accounted yet.
+    fn without_a_tick(self, group: GroupId, now: Nanos) -> Nanos {
+        let running = self.hw().nohz_full.iter().map(|cpu| self.k.rq(cpu).published.curr.get());
+        let below = running.filter(|p| {
+            let own = self.k.task(*p).se.group.get();
+            self.k.groups.is_within(own, group)
+        });
+        below.map(|p| self.unaccounted(p, now)).sum()
     }
 
     /// The tasks that still live, if all of them sleep and neither a timer nor any of these messages from

@@ -91,6 +91,9 @@ impl Observed {
         let now = view.hw().now.get();
         tasks.extend(living.map(|p| {
             let outcome = view.task_outcome(p, view.hw().recorder.take_latency(p));
+            // A CPU that ticks has accounted it at its last tick; another one a second ago, perhaps.
+            let has_no_tick = view.hw().nohz_full.contains(view.k.task(p).cpu.get());
+            let outcome = if has_no_tick { view.with_open_stint(p, now, outcome) } else { outcome };
             view.with_open_waits(p, now, outcome)
         }));
         tasks.sort_by_key(|t| t.pid);

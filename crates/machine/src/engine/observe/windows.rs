@@ -70,18 +70,29 @@ impl View<'_> {
 
     /// A living task, with the CPU time and the waiting that the scheduler has not accounted yet.
     fn task_so_far(self, p: TaskId, at: Nanos) -> TaskOutcome {
-        let mut task = self.task_outcome(p, self.hw().recorder.latency_so_far(p));
-        let of = self.k.task(p);
-        if of.class.get() != Class::Idle && self.k.task_running(p) {
-            let left_out = self.hw().cpu(of.cpu.get()).interrupt_time.get();
-            let unaccounted = at.saturating_sub(left_out).saturating_sub(of.stats.exec_start.get());
-            task.counters.sum_exec_runtime += unaccounted;
-            let served = self.user.tasks.served(self.k, p);
-            if let Some(under) = task.time_under.iter_mut().find(|under| served.is_under(under)) {
-                under.cpu_time += unaccounted;
-            }
+        let task = self.task_outcome(p, self.hw().recorder.latency_so_far(p));
+        self.with_open_waits(p, at, self.with_open_stint(p, at, task))
+    }
+
+    /// The same of a task, with the CPU time that the scheduler has not accounted yet.
+    pub fn with_open_stint(self, p: TaskId, at: Nanos, mut task: TaskOutcome) -> TaskOutcome {
+        let unaccounted = self.unaccounted(p, at);
+        task.counters.sum_exec_runtime += unaccounted;
+        let served = self.user.tasks.served(self.k, p);
+        if let Some(under) = task.time_under.iter_mut().find(|under| served.is_under(under)) {
+            under.cpu_time += unaccounted;
         }
-        self.with_open_waits(p, at, task)
+        task
+    }
+
+    /// CPU time of a task up to `at` that the scheduler has not accounted yet.
+    pub fn unaccounted(self, p: TaskId, at: Nanos) -> Nanos {
+        let task = self.k.task(p);
+        if task.class.get() == Class::Idle || !self.k.task_running(p) {
+            return Nanos::ZERO;
+        }
+        let left_out = self.hw().cpu(task.cpu.get()).interrupt_time.get();
+        at.saturating_sub(left_out).saturating_sub(task.stats.exec_start.get())
     }
 }
 

@@ -165,6 +165,11 @@ impl Groups {
         levels.take_while(|group| *group != GroupId::ROOT)
     }
 
+    /// Whether a group is this one, other than the root, or below it.
+    pub fn is_within(&self, group: GroupId, above: GroupId) -> bool {
+        self.upwards(group).any(|level| level == above)
+    }
+
     pub(in crate::fair) fn depth(&self, group: GroupId) -> u32 {
         if group == GroupId::ROOT { 0 } else { self.get(group).depth }
     }
