@@ -23,6 +23,7 @@ use scheduler::wakeup::{WakeFlags, try_to_wake_up};
 use scheduler::{Class, CpuId, CpuMask, GroupId, Nanos, Pid, Policy, Scheduler, TaskId, TaskState, ThisCpu};
 use schema::LogEvent;
 use std::cell::Cell;
+use std::num::Wrapping;
 
 /// Which tasks there are and have been.
 #[derive(Debug)]
@@ -167,7 +168,7 @@ impl Processes {
             kernel_lock: None,
             had_channel_lock: false,
             for_mutex: None,
-            locks_held: 0,
+            locks_held: Wrapping(0),
             stepped_at: Nanos::ZERO,
             idle_steps: 0,
             origin,

@@ -9,6 +9,7 @@ use crate::objects::{Backoff, SpinlockId};
 use crate::outcome::RunError;
 use scheduler::{CpuId, Nanos, TaskId, TaskState};
 use std::cell::RefCell;
+use std::num::Wrapping;
 
 /// Every user-space spinlock of a run.
 #[derive(Debug)]
@@ -148,7 +149,7 @@ impl Spinlocks {
             if !is_taken {
                 lock.owner = Some(call.p);
                 lock.learn(attempt.slept == Nanos::ZERO);
-                call.with(|t| t.locks_held += 1);
+                call.with(|t| t.locks_held += Wrapping(1));
             }
             lock.cross_plans(call.hw(), me);
             is_taken.then_some(lock.backoff)
@@ -202,7 +203,7 @@ impl Spinlocks {
             call.fail(|pid, comm| RunError::NotOwner { pid, comm, lock: format!("spinlock {}", id.0) });
             return Rest::Nothing;
         };
-        call.with(|t| t.locks_held -= 1);
+        call.with(|t| t.locks_held -= Wrapping(1));
         if waiters.is_empty() {
             return Rest::Nothing;
         }

@@ -13,6 +13,7 @@ use crate::outcome::{TaskOrigin, TimeUnder};
 use crate::rng::{Rng, TaskStream};
 use scheduler::{CpuId, Nanos, Pid, Scheduler, TaskId};
 use std::cell::{Cell, RefCell};
+use std::num::Wrapping;
 
 /// Every task, and what they have cost.
 #[derive(Debug, Default)]
@@ -68,8 +69,9 @@ pub(crate) struct TaskCtx {
     pub had_channel_lock: bool,
     /// The mutex of a pipe that it wants and somebody has.
     pub for_mutex: Option<Box<ForMutex>>,
-    /// Mutexes and user spinlocks that it holds.
-    pub locks_held: u32,
+    /// Mutexes and user spinlocks that it holds. (It decides nothing, and two bytes less make each task eight
+    /// smaller.)
+    pub locks_held: Wrapping<u16>,
     /// When it was last asked for a step, and how many it has taken at that time.
     pub stepped_at: Nanos,
     pub idle_steps: u32,
