@@ -8,6 +8,7 @@ use scheduler::Nanos;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
+use suggest::listed;
 use thiserror::Error;
 use trace::ReadError;
 use workload::load::LoadError;
@@ -16,13 +17,6 @@ use workload::rtapp::RtAppError;
 
 /// How many names an error lists.
 const LISTED: usize = 8;
-
-/// The first of some names, and how many more there are.
-fn some_of(names: &[String]) -> String {
-    let (listed, rest) = names.split_at(names.len().min(LISTED));
-    let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
-    format!("{}{more}", listed.join(", "))
-}
 
 /// Why there is no result.
 #[derive(Debug, Error)]
@@ -198,7 +192,7 @@ pub enum Error {
     #[error(
         "group {group}: no task {whom} began in the run; write a name that a task has from its beginning, or a \
          pattern of names; there were {}",
-        some_of(.tasks)
+        listed(.tasks, LISTED)
     )]
     NobodyIn {
         /// Path of the group.
@@ -212,7 +206,7 @@ pub enum Error {
     #[error(
         "no task {whom} began in the run; write a name that a task has from its beginning, or a pattern of \
          names; there were {}",
-        some_of(.tasks)
+        listed(.tasks, LISTED)
     )]
     NoDeadlineTask {
         /// Who was to be one.

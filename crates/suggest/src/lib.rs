@@ -26,6 +26,19 @@ pub fn suggest<K: AsRef<str>>(name: &str, known: impl IntoIterator<Item = K>) ->
     (distance <= ((longer + 1) / 4).max(1)).then_some(nearest)
 }
 
+/// So many of some names, and how many more there are.
+///
+/// ```
+/// assert_eq!(suggest::listed(&["a", "b", "c"], 2), "a, b and 1 more");
+/// assert_eq!(suggest::listed(&["a", "b"], 2), "a, b");
+/// ```
+pub fn listed<N: AsRef<str>>(names: &[N], most: usize) -> String {
+    let (named, rest) = names.split_at(names.len().min(most));
+    let named: Vec<&str> = named.iter().map(AsRef::as_ref).collect();
+    let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+    named.join(", ") + &more
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -41,9 +41,8 @@ impl Debts {
             let curr = k.task(k.rq(cpu).published.curr.get());
             let is_now = (!in_user.contains(cpu)).then(|| curr.se.group.get());
             let before = core::mem::replace(&mut self.in_kernel[cpu.index()], is_now);
-            let ran_for = |group| {
-                [before, is_now].into_iter().flatten().any(|of| k.groups.upwards(of).any(|g| g == group))
-            };
+            let ran_for =
+                |group| [before, is_now].into_iter().flatten().any(|of| k.groups.is_within(of, group));
             for group in k.groups.ids().filter(|group| k.groups.get(*group).pool.is_some()) {
                 let kernel_time = &mut self.kernel_time[group.index() * cpus + cpu.index()];
                 if ran_for(group) {

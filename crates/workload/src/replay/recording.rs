@@ -179,11 +179,9 @@ impl RecordedTask {
 /// The first of these tasks by name and pid, and how many more there are.
 pub(super) fn listed(tasks: &[&RecordedTask]) -> String {
     const NAMED: usize = 3;
-    let (named, rest) = tasks.split_at(tasks.len().min(NAMED));
     let names: Vec<String> =
-        named.iter().map(|task| format!("{} ({})", task.last_comm(), task.pid)).collect();
-    let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
-    names.join(", ") + &more
+        tasks.iter().map(|task| format!("{} ({})", task.last_comm(), task.pid)).collect();
+    suggest::listed(&names, NAMED)
 }
 
 /// A policy of the fair class. Its priority does not tell it; a recorder may.

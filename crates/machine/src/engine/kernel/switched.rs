@@ -7,7 +7,6 @@ use crate::engine::record::words;
 use crate::engine::userland::{LastRun, Refill};
 use scheduler::{CpuId, Nanos, TaskId, TaskState, ThisCpu};
 use schema::LogEvent;
-use std::num::Wrapping;
 
 impl Sim {
     /// Whether the core executes at other rates once `curr` is set up.
@@ -59,7 +58,7 @@ impl Sim {
         let tasks = &self.user.tasks;
         let holds = tasks.with(p, |t| {
             t.warmth.leaves(LastRun { cpu, busy });
-            t.locks_held != Wrapping(0)
+            t.locks_held.any()
         });
         if holds && self.k.task(p).state.get() == TaskState::Running {
             tasks.lock_holder_preemptions.set(tasks.lock_holder_preemptions.get() + 1);

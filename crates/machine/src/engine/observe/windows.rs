@@ -77,6 +77,9 @@ impl View<'_> {
     /// The same of a task, with the CPU time that the scheduler has not accounted yet.
     pub fn with_open_stint(self, p: TaskId, at: Nanos, mut task: TaskOutcome) -> TaskOutcome {
         let unaccounted = self.unaccounted(p, at);
+        if unaccounted == Nanos::ZERO {
+            return task;
+        }
         task.counters.sum_exec_runtime += unaccounted;
         let served = self.user.tasks.served(self.k, p);
         if let Some(under) = task.time_under.iter_mut().find(|under| served.is_under(under)) {

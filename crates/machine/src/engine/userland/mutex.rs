@@ -10,7 +10,6 @@ use scheduler::mutex::{
     unlock_fast,
 };
 use scheduler::{MutexId, Nanos};
-use std::num::Wrapping;
 
 /// What messages say of each mutex; the mutexes themselves are the scheduler's.
 #[derive(Debug)]
@@ -30,7 +29,7 @@ impl Mutexes {
     /// pthread_mutex_lock.
     pub fn lock(&self, call: Caller<'_>, id: MutexId) -> Rest {
         if lock_fast(call.me, call.p, id) == FastPath::Done {
-            call.with(|t| t.locks_held += Wrapping(1));
+            call.with(|t| t.locks_held.add());
             return Rest::Nothing;
         }
         call.syscall();
@@ -66,7 +65,7 @@ impl Mutexes {
 
     async fn locked(&self, call: Caller<'_>, id: MutexId, outcome: Result<LockOutcome, LockError>) {
         match outcome {
-            Ok(LockOutcome::Acquired) => call.with(|t| t.locks_held += Wrapping(1)),
+            Ok(LockOutcome::Acquired) => call.with(|t| t.locks_held.add()),
             // Its state was set when it became a waiter: whoever unlocks may have woken it meanwhile.
             Ok(LockOutcome::Sleep) => {
                 call.does(Activity::InCall(Resume::Lock(id)));
@@ -84,9 +83,9 @@ impl Mutexes {
     /// pthread_mutex_unlock.
     pub fn unlock(&self, call: Caller<'_>, id: MutexId) -> Rest {
         match unlock_fast(call.me, call.p, id) {
-            Ok(FastPath::Done) => call.with(|t| t.locks_held -= Wrapping(1)),
+            Ok(FastPath::Done) => call.with(|t| t.locks_held.remove()),
             Ok(FastPath::EnterKernel) => {
-                call.with(|t| t.locks_held -= Wrapping(1));
+                call.with(|t| t.locks_held.remove());
                 call.syscall();
                 return call.slowly(Slow::Unlock(id));
             }

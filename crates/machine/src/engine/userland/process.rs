@@ -7,7 +7,7 @@ use super::family::{Family, Parent};
 use super::in_sections::SectionsOfTask;
 use super::rest::Rest;
 use super::sched_calls;
-use super::tasks::{TaskCtx, Tasks};
+use super::tasks::{LocksHeld, TaskCtx, Tasks};
 use super::warmth::Warmth;
 use crate::behaviour::{ForkKind, TaskSpec};
 use crate::engine::hardware::{Hw, Source};
@@ -23,7 +23,6 @@ use scheduler::wakeup::{WakeFlags, try_to_wake_up};
 use scheduler::{Class, CpuId, CpuMask, GroupId, Nanos, Pid, Policy, Scheduler, TaskId, TaskState, ThisCpu};
 use schema::LogEvent;
 use std::cell::Cell;
-use std::num::Wrapping;
 
 /// Which tasks there are and have been.
 #[derive(Debug)]
@@ -168,7 +167,7 @@ impl Processes {
             kernel_lock: None,
             had_channel_lock: false,
             for_mutex: None,
-            locks_held: Wrapping(0),
+            locks_held: LocksHeld::default(),
             stepped_at: Nanos::ZERO,
             idle_steps: 0,
             origin,

@@ -17,7 +17,6 @@ use super::rest::{Length, Next, Rest, Slow};
 use super::spinlock::{Plan, Spinlocks};
 use crate::objects::SpinlockId;
 use scheduler::Nanos;
-use std::num::Wrapping;
 
 /// What comes next of work with sections.
 enum Ahead {
@@ -121,7 +120,7 @@ impl Spinlocks {
                 if rest < at.left {
                     debug_assert_eq!(lock.owner, None, "nobody takes a lock during a planned section");
                     lock.owner = Some(call.p);
-                    task.locks_held += Wrapping(1);
+                    task.locks_held.add();
                     lock.cross_plans(call.hw(), me);
                     stops = true;
                     continue;

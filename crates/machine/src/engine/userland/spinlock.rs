@@ -9,7 +9,6 @@ use crate::objects::{Backoff, SpinlockId};
 use crate::outcome::RunError;
 use scheduler::{CpuId, Nanos, TaskId, TaskState};
 use std::cell::RefCell;
-use std::num::Wrapping;
 
 /// Every user-space spinlock of a run.
 #[derive(Debug)]
@@ -149,7 +148,7 @@ impl Spinlocks {
             if !is_taken {
                 lock.owner = Some(call.p);
                 lock.learn(attempt.slept == Nanos::ZERO);
-                call.with(|t| t.locks_held += Wrapping(1));
+                call.with(|t| t.locks_held.add());
             }
             lock.cross_plans(call.hw(), me);
             is_taken.then_some(lock.backoff)
@@ -203,7 +202,7 @@ impl Spinlocks {
             call.fail(|pid, comm| RunError::NotOwner { pid, comm, lock: format!("spinlock {}", id.0) });
             return Rest::Nothing;
         };
-        call.with(|t| t.locks_held -= Wrapping(1));
+        call.with(|t| t.locks_held.remove());
         if waiters.is_empty() {
             return Rest::Nothing;
         }

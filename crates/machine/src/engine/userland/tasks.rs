@@ -29,6 +29,28 @@ pub(crate) struct Tasks {
     pub lock_holder_preemptions: Cell<u64>,
 }
 
+/// How many locks a task holds. (It decides nothing, so it may begin anew; two bytes less make each task
+/// eight smaller.)
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LocksHeld(Wrapping<u16>);
+
+impl LocksHeld {
+    /// One more.
+    pub fn add(&mut self) {
+        self.0 += Wrapping(1);
+    }
+
+    /// One less.
+    pub fn remove(&mut self) {
+        self.0 -= Wrapping(1);
+    }
+
+    /// Whether there are any.
+    pub fn any(self) -> bool {
+        self.0 != Wrapping(0)
+    }
+}
+
 /// The machine's side of one task.
 #[derive(Debug)]
 pub(crate) struct TaskCtx {
@@ -69,9 +91,8 @@ pub(crate) struct TaskCtx {
     pub had_channel_lock: bool,
     /// The mutex of a pipe that it wants and somebody has.
     pub for_mutex: Option<Box<ForMutex>>,
-    /// Mutexes and user spinlocks that it holds. (It decides nothing, and two bytes less make each task eight
-    /// smaller.)
-    pub locks_held: Wrapping<u16>,
+    /// Mutexes and user spinlocks that it holds.
+    pub locks_held: LocksHeld,
     /// When it was last asked for a step, and how many it has taken at that time.
     pub stepped_at: Nanos,
     pub idle_steps: u32,
