@@ -106,6 +106,9 @@ fn against(run: &RunResult, victim: &WhyTask, cause: &Cause) -> (Vec<Attempt>, &
             attempts.extend(raised(None));
             (attempts, "Another fair task runs first.")
         }
+        Cause::Running { precedence: Precedence::AskedLazily, .. } => {
+            (valued(run, "preempt_model", &["full"]), "The running task was asked lazily to make room.")
+        }
         Cause::Running { precedence: Precedence::NotPreempted, .. } => {
             (valued(run, "preempt_model", &["full", "lazy"]), "The kernel cannot be preempted there.")
         }

@@ -355,6 +355,9 @@ pub(crate) fn cause(cause: &Cause) -> String {
                 Precedence::HigherPriority => "of higher priority",
                 Precedence::SamePriority => "of the same priority, which came first",
                 Precedence::Fair => "which the fair class lets run first",
+                Precedence::AskedLazily => {
+                    "which was asked lazily: it makes room at its next tick at the latest"
+                }
                 Precedence::NotPreempted => "which cannot be preempted yet",
                 Precedence::NotRecorded => "whose deadline was not recorded",
             };

@@ -127,6 +127,7 @@ pub fn due_to(cause: &Cause) -> String {
                 Precedence::HigherPriority => "priority",
                 Precedence::SamePriority => "same priority",
                 Precedence::Fair => "fair",
+                Precedence::AskedLazily => "asked lazily",
                 Precedence::NotPreempted => "not preemptible",
                 Precedence::NotRecorded => "deadlines not recorded",
             };

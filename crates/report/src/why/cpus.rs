@@ -84,6 +84,8 @@ pub(super) struct Cpu {
     kicks: Vec<Nanos>,
     /// When it began to choose.
     choices: Vec<Nanos>,
+    /// When its task was asked lazily to make room.
+    lazy_requests: Vec<Nanos>,
     slowed: Vec<Slowed>,
     /// Raised, and not yet served.
     pending: VecDeque<(LogInterrupt, Nanos)>,
@@ -99,6 +101,7 @@ impl Cpu {
             runs: vec![Since { from: Nanos(0), is: idle }],
             kicks: Vec::new(),
             choices: Vec::new(),
+            lazy_requests: Vec::new(),
             slowed: Vec::new(),
             pending: VecDeque::new(),
             serves: None,
@@ -191,6 +194,11 @@ impl Cpu {
         }
     }
 
+    /// Its task is to make room, but not at once.
+    pub fn is_asked_lazily(&mut self, now: Nanos) {
+        self.lazy_requests.push(now);
+    }
+
     /// Who has it as of the latest record.
     pub fn running(&self) -> Runs {
         self.runs[self.runs.len() - 1].is
@@ -239,6 +247,18 @@ impl Cpu {
             let lost = u128::from(one.lost.0) * u128::from(inside.to.0 - inside.from.0);
             Slowed { lost: Nanos((lost / u128::from(one.to.0 - one.from.0)) as u64), ..inside }
         })
+    }
+
+    /// When its task is asked lazily to make room, between two times.
+    pub fn lazy_requests(&self, from: Nanos, to: Nanos) -> impl Iterator<Item = Nanos> + '_ {
+        let first = self.lazy_requests.partition_point(|time| *time <= from);
+        self.lazy_requests[first..].iter().copied().take_while(move |time| *time < to)
+    }
+
+    /// Whether its task has been asked lazily to make room, and has not done so yet.
+    pub fn has_been_asked_lazily(&self, time: Nanos) -> bool {
+        let last = |times: &[Nanos]| times[..times.partition_point(|t| *t <= time)].last().copied();
+        last(&self.lazy_requests).is_some_and(|asked| last(&self.choices).is_none_or(|chose| chose < asked))
     }
 
     /// Whether a request to look at its queue is on the way at this time: it arrives before the CPU chooses

@@ -44,7 +44,9 @@ impl Cut<'_> {
             }
             Along::Queue { cpu, by } => {
                 let mut ends = self.course.throttle_times(from, to, cpu, self.wakeup.pid);
+                ends.extend(self.course.cpu(cpu).lazy_requests(from, to));
                 ends.push(to);
+                ends.sort();
                 let mut from = from;
                 for to in ends {
                     self.each(from, to, cpu, |cut, piece| cut.queued(piece, cpu, by));
@@ -127,6 +129,9 @@ impl Cut<'_> {
             // It has not noticed yet that it is awake.
             Doing::Task(runs) if runs.pid == self.wakeup.pid => Some(Cause::Switch {}),
             Doing::Task(runs) => match precedence(runs.prio, self.prio(piece.from)) {
+                Some(Precedence::Fair) if self.course.cpu(cpu).has_been_asked_lazily(piece.from) => {
+                    Some(self.running(runs, Precedence::AskedLazily))
+                }
                 Some(precedence) => Some(self.running(runs, precedence)),
                 None => asked(),
             },

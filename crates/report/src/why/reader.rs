@@ -11,6 +11,9 @@ use schema::{
 };
 use std::collections::BTreeMap;
 
+/// The decision to ask a running task to make room, but not at once.
+const ASKED_LAZILY: &str = "asked_lazily";
+
 /// A log, as it is read.
 #[derive(Debug)]
 struct Reader<'l, Meant> {
@@ -90,6 +93,11 @@ impl<Meant: Fn(Pid, &str) -> bool> Reader<'_, Meant> {
                 }
             }
             LogEvent::Decision { of, reason } => {
+                if *reason == ASKED_LAZILY
+                    && let Place::Runs(on) = self.task(*of).place()
+                {
+                    self.course.cpus[on.index()].is_asked_lazily(record.time);
+                }
                 if let Some(begun) = self.begun.get_mut(of) {
                     begun.wakeup.decisions.push(Decided { at: record.time, reason });
                 }

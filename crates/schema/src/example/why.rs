@@ -123,6 +123,7 @@ fn causes() -> Vec<Cause> {
         running(Precedence::HigherPriority),
         running(Precedence::SamePriority),
         running(Precedence::Fair),
+        running(Precedence::AskedLazily),
         running(Precedence::NotPreempted),
         running(Precedence::NotRecorded),
         Cause::Mutex { chain: vec![mutex("m", false), mutex("n", true)], behind: Some(hog()) },

@@ -176,6 +176,9 @@ pub enum Precedence {
     SamePriority,
     /// Both are fair tasks: by virtual runtime or deadline the other one is not to preempt it.
     Fair,
+    /// Both are fair tasks, and it has been asked lazily to make room: it does when it goes back to user mode
+    /// from the kernel, or at its next tick.
+    AskedLazily,
     /// It does not go before; it executes until the kernel lets it make room.
     NotPreempted,
     /// Both are deadline tasks of a recording, which does not tell their deadlines.
