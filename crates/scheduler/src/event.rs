@@ -76,6 +76,14 @@ pub enum Event {
         /// Which tasks.
         whom: Throttled,
     },
+    /// A task group whose tasks have slept has worked off its debt in the queue of the group above it, and
+    /// leaves that (eevdf-class 3.7). No kernel traces it; the checks have to know.
+    GroupLeaves {
+        /// Which.
+        group: GroupId,
+        /// On which CPU.
+        cpu: CpuId,
+    },
     /// A CPU runs at another frequency from now on.
     Frequency {
         /// The CPU.

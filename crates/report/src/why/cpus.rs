@@ -194,9 +194,12 @@ impl Cpu {
         }
     }
 
-    /// Its task is to make room, but not at once.
+    /// Its task is to make room, but not at once. While it chooses, that comes to nothing: whoever it chooses
+    /// has not been asked.
     pub fn is_asked_lazily(&mut self, now: Nanos) {
-        self.lazy_requests.push(now);
+        if self.now() != Doing::Chooses {
+            self.lazy_requests.push(now);
+        }
     }
 
     /// Who has it as of the latest record.

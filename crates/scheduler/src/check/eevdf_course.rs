@@ -149,6 +149,7 @@ impl EevdfCourse {
                 self.cpus[me.id.index()].buddy = Some(task);
             }
             Event::Decision { task, reason: Reason::PickProtected } => stays_by_right(me, task, found),
+            Event::GroupLeaves { .. } => self.cpus[me.id.index()].let_go = true,
             Event::Decision { task, reason: Reason::DelayedFinished } => {
                 self.cpus[me.id.index()].let_go = true;
                 self.let_go.push(LetGo {

@@ -114,7 +114,10 @@ impl Placing {
             }
             Event::Decision { task, reason } => self.decision(me, task, reason, found),
             Event::WakeupNew { .. } | Event::PiSetprio { .. } => {}
-            Event::ThrottleBegins { .. } | Event::ThrottleEnds { .. } | Event::Frequency { .. } => {}
+            Event::ThrottleBegins { .. }
+            | Event::ThrottleEnds { .. }
+            | Event::GroupLeaves { .. }
+            | Event::Frequency { .. } => {}
         }
     }
 

@@ -41,14 +41,15 @@ impl Hw {
     #[cold]
     #[inline(never)]
     pub(super) fn tell(&self, me: ThisCpu<'_, Hw>, event: Event) {
-        match event {
+        let is_wanted = match event {
             Event::Decision { .. }
             | Event::Frequency { .. }
             | Event::ThrottleBegins { .. }
-            | Event::ThrottleEnds { .. } => {
-                self.note_detail(me.id, || words::log_event(me, event));
-            }
-            _ => self.note(me.id, || words::log_event(me, event)),
+            | Event::ThrottleEnds { .. } => self.recorder.tells_everything(),
+            _ => self.recorder.is_traced(),
+        };
+        if is_wanted && let Some(told) = words::log_event(me, event) {
+            self.record(me.id, self.local_now(), told);
         }
         if let Some(paths) = &self.paths {
             paths.event(me, &self.cpus, self.local_now(), event);

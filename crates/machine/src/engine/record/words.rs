@@ -11,11 +11,11 @@ pub(crate) fn cpus_allowed(of: scheduler::Pid, cpus: CpuMask) -> LogEvent {
     LogEvent::CpusAllowed { of: pid(of), cpus: cpus.iter().map(cpu).collect() }
 }
 
-/// How the log tells an event of the scheduler.
-pub(crate) fn log_event<P: Platform>(me: ThisCpu<'_, P>, event: Event) -> LogEvent {
+/// How the log tells an event of the scheduler, if it does.
+pub(crate) fn log_event<P: Platform>(me: ThisCpu<'_, P>, event: Event) -> Option<LogEvent> {
     let task = |id: TaskId| task_ref(me, id);
     let of = |id: TaskId| pid(me.task(id).pid.get());
-    match event {
+    let told = match event {
         Event::Switch { prev, prev_state, next } => {
             LogEvent::SchedSwitch { prev: task(prev), prev_state: state(prev_state), next: task(next) }
         }
@@ -43,7 +43,9 @@ pub(crate) fn log_event<P: Platform>(me: ThisCpu<'_, P>, event: Event) -> LogEve
         }
         Event::Frequency { cpu: of, khz } => LogEvent::CpuFrequency { of_cpu: cpu(of), khz },
         Event::Decision { task, reason } => LogEvent::Decision { of: of(task), reason: reason.name() },
-    }
+        Event::GroupLeaves { .. } => return None,
+    };
+    Some(told)
 }
 
 /// A task with its present priority.

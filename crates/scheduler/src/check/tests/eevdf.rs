@@ -3,7 +3,7 @@
 use super::{Watched, state_alarms};
 use crate::fair::Sums;
 use crate::testing::Lab;
-use crate::{CpuId, Event, Nanos, Policy, Reason, SwitchState, TaskId};
+use crate::{CpuId, Event, GroupId, Nanos, Policy, Reason, SwitchState, TaskId};
 
 /// Two normal tasks on CPU 0 under EEVDF, and which of them runs; a tick has charged it.
 fn two_eevdf(profile: &str) -> (Lab, TaskId, TaskId) {
@@ -139,4 +139,7 @@ fn e11_one_that_enters_elsewhere_than_it_left() {
     assert!(watched.raises(enters, "eevdf-class E11"));
     watched.tell(Event::Decision { task: waits, reason: Reason::DelayedFinished });
     assert!(!watched.raises(enters, "eevdf-class E11"), "V has moved since");
+    assert!(watched.raises(enters, "eevdf-class E11"), "and not again");
+    watched.tell(Event::GroupLeaves { group: GroupId(1), cpu: CpuId(0) });
+    assert!(!watched.raises(enters, "eevdf-class E11"), "a group has left");
 }

@@ -10,7 +10,7 @@ use crate::fair::{discipline, pelt};
 use crate::platform::{Cost, Platform};
 use crate::registry::Feature;
 use crate::rq::RqGuard;
-use crate::{GroupId, TaskId};
+use crate::{Event, GroupId, TaskId};
 
 /// A task of a group becomes runnable: so does each group above it of which nobody was. Whether nothing above
 /// is frozen.
@@ -157,6 +157,7 @@ fn leave<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) -> bool {
 #[inline(never)]
 pub(in crate::fair) fn finish_delayed<P: Platform>(rq: &mut RqGuard<'_, P>, entity: EntityId) {
     let before = rq.fair.group;
+    rq.me.event(Event::GroupLeaves { group: entity.group(), cpu: rq.cpu });
     update_curr(rq);
     discipline::dequeue_entity(rq, entity, DequeueKind::Finish);
     update_entity(rq, entity);
