@@ -204,14 +204,14 @@ pub(super) fn alias_of_values(name: &str) -> Option<Explanation> {
     })
 }
 
-/// A feature that somebody may know from `sched_features`, and which no setting here switches.
+/// What somebody may know from `sched_features` or debugfs, and no setting here switches.
 pub(super) fn not_modelled(name: &str) -> Option<Explanation> {
     let bare = name.strip_prefix("NO_").unwrap_or(name);
     let known = NOT_MODELLED.iter().find(|known| known.name.eq_ignore_ascii_case(bare))?;
     Some(Explanation {
         kind: Kind::Feature,
         name: known.name.to_owned(),
-        meaning: format!("A feature of some kernels that is not modelled: {}.", known.what),
+        meaning: format!("A setting of some kernels that is not modelled: {}.", known.what),
         source: None,
         sections: Vec::new(),
     })

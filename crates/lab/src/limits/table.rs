@@ -136,7 +136,7 @@ pub(super) const LIMITS: &[Limit] = &[
         missing: "CPU time that real-time tasks and interrupts take does not make a CPU worth less to fair \
                   tasks.",
         changes: "Fair tasks beside real-time ones. With a FIFO hog on one of 2 CPUs and three fair hogs, \
-                  one of these waits 951 ms at a stretch; 6.1 moves it after 65 to 100 ms.",
+                  one of these waits 951 ms at a stretch; under 6.1.y none waits for more than 110 to 160 ms.",
         profiles: OLD_FAIR_4_0,
         source: "fair-placement 1.9",
     },

@@ -172,16 +172,19 @@ pub(super) const GONE: &[Gone] = &[
     },
 ];
 
-/// A feature of some kernels that is not modelled.
+/// A feature or tunable of some kernels that is not modelled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NotModelled {
-    /// Its name in `sched_features`.
+    /// Its name in `sched_features`, or in the folder `sched` of debugfs.
     pub name: &'static str,
     /// What it does, and how the model behaves.
     pub what: &'static str,
 }
 
-/// Features that somebody may know from `sched_features`, and look for in vain.
+/// Of what only writes into the kernel's log.
+const WARNS: &str = "it writes warnings, and decides nothing";
+
+/// Those that somebody may know from there, and look for in vain.
 pub const NOT_MODELLED: &[NotModelled] = &[
     NotModelled {
         name: "ALT_PERIOD",
@@ -191,12 +194,28 @@ pub const NOT_MODELLED: &[NotModelled] = &[
         name: "DOUBLE_TICK",
         what: "it matters where HRTICK is on, and not between ticks; 6.18 has it no longer",
     },
+    NotModelled {
+        name: "HRTICK_DL",
+        what: "the budget of a deadline task is looked at by ticks, as where it is off",
+    },
     NotModelled { name: "HZ_BW", what: "limits of groups are enforced wherever a tick is needed for them" },
     NotModelled {
         name: "LB_MIN",
         what: "balancing leaves no task alone for its small load, as where it is off",
     },
+    NotModelled { name: "LATENCY_WARN", what: WARNS },
     NotModelled { name: "PARANOID_AVG", what: "sums of virtual time do not overflow here" },
+    NotModelled { name: "WARN_DOUBLE_CLOCK", what: WARNS },
+    NotModelled {
+        name: "idle_min_granularity_ns",
+        what: "a SCHED_IDLE task beside others has 0.75 ms, or what all have: rule idle_least_slice",
+    },
+    NotModelled { name: "latency_warn_ms", what: WARNS },
+    NotModelled { name: "latency_warn_once", what: WARNS },
+    NotModelled {
+        name: "numa_balancing",
+        what: "tasks do not move to the node of their memory, as where it is 0 (limit numa)",
+    },
 ];
 
 #[cfg(test)]
@@ -245,7 +264,8 @@ mod tests {
     #[test]
     fn a_feature_that_is_not_modelled_says_how_the_model_behaves() {
         for known in NOT_MODELLED {
-            for setting in [known.name.to_string(), format!("NO_{}", known.name)] {
+            for setting in [known.name.to_string(), format!("NO_{}", known.name), format!("{}=1", known.name)]
+            {
                 let text =
                     Config::default().set(&setting).map_err(|e| e.to_string()).err().unwrap_or_default();
                 assert_eq!(text, format!("`{}` is not modelled: {}", known.name, known.what));

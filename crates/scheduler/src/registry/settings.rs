@@ -226,7 +226,7 @@ pub enum SettingError {
         /// Which kernels have it, and what to set instead, if anything.
         why: String,
     },
-    /// A feature of some kernels that is not modelled.
+    /// A feature or tunable of some kernels that is not modelled.
     NotModelled {
         /// Its name.
         name: &'static str,

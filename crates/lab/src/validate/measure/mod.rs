@@ -7,6 +7,7 @@ pub(super) mod pointer;
 mod sequence;
 mod stints;
 mod tasks;
+mod waits;
 mod wakeups;
 
 use super::distribution::Place;
@@ -39,6 +40,8 @@ pub(super) enum Measure {
     FirstRuns(first_runs::FirstRuns),
     /// Where tasks are woken while all CPUs are busy.
     Wakeups(wakeups::Wakeups),
+    /// How long woken tasks wait until they run.
+    Waits(waits::Waits),
 }
 
 /// How many per cent of some decisions are these.
@@ -81,8 +84,8 @@ impl<'a> Measured<'a> {
 impl Measure {
     /// Whether it needs every event of the run.
     pub fn needs_log(&self) -> bool {
-        use Measure::{FirstRuns, Moves, Sequence, Stints, Wakeups};
-        matches!(self, Moves(_) | Stints(_) | Sequence(_) | FirstRuns(_) | Wakeups(_))
+        use Measure::{FirstRuns, Moves, Sequence, Stints, Waits, Wakeups};
+        matches!(self, Moves(_) | Stints(_) | Sequence(_) | FirstRuns(_) | Wakeups(_) | Waits(_))
     }
 
     /// Whether its words go together.
@@ -110,6 +113,7 @@ impl Measure {
             Measure::Sequence(sequence) => run.log().map(|log| sequence.of(log)),
             Measure::FirstRuns(first) => run.log().map(|log| first.of(log)),
             Measure::Wakeups(wakeups) => run.log().map(|log| wakeups.of(log)),
+            Measure::Waits(waits) => run.log().map(|log| waits.of(log)),
         };
         found.map_err(|problem| Error::ReferenceFault {
             path: path.to_owned(),

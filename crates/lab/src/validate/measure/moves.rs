@@ -27,14 +27,21 @@ enum Take {
     MedianGapMs,
     /// How many per cent of the gaps are followed by the move back.
     BackPercent,
-    /// How many per cent of the gaps are not near a multiple of so many milliseconds.
-    OffMultiplesPercent { of_ms: f64, by_ms: f64 },
+    /// From one to the next but one, the median in milliseconds.
+    MedianPairMs,
+    /// How many per cent of those are that long, but for so much, in milliseconds.
+    PairPercent { of_ms: f64, by_ms: f64 },
 }
 
 struct Move {
     at_ms: f64,
     from: CpuId,
     to: CpuId,
+}
+
+/// From each move to the next but one, milliseconds.
+fn pair_gaps(moves: &[Move]) -> Vec<f64> {
+    moves.iter().zip(moves.iter().skip(2)).map(|(one, other)| other.at_ms - one.at_ms).collect()
 }
 
 impl Moves {
@@ -50,9 +57,11 @@ impl Moves {
                 let back = |(one, next): &&(&Move, &Move)| (one.from, one.to) == (next.to, next.from);
                 percent(pairs.iter().filter(back).count())
             }
-            Take::OffMultiplesPercent { of_ms, by_ms } => {
-                let off = |gap: &&f64| (**gap % of_ms).min(of_ms - **gap % of_ms) > by_ms;
-                percent(gaps.iter().filter(off).count())
+            Take::MedianPairMs => quantile(pair_gaps(&moves), 0.5),
+            Take::PairPercent { of_ms, by_ms } => {
+                let gaps = pair_gaps(&moves);
+                let near = gaps.iter().filter(|gap| (**gap - of_ms).abs() < by_ms).count();
+                100.0 * near as f64 / gaps.len().max(1) as f64
             }
         }
     }

@@ -1,9 +1,10 @@
 //! Picks, lag and protection under EEVDF.
 
 use super::{Watched, state_alarms};
-use crate::fair::Sums;
+use crate::fair::{FairEntity, Sums};
 use crate::testing::Lab;
 use crate::{CpuId, Event, GroupId, Nanos, Policy, Reason, SwitchState, TaskId};
+use alloc::vec::Vec;
 
 /// Two normal tasks on CPU 0 under EEVDF, and which of them runs; a tick has charged it.
 fn two_eevdf(profile: &str) -> (Lab, TaskId, TaskId) {
@@ -64,6 +65,92 @@ fn e13_a_slice_that_nobody_gave() {
     assert!(!state_alarms(&lab).contains(&"eevdf-class E13"));
     slice(runs).set(Nanos::from_micros(99));
     assert!(state_alarms(&lab).contains(&"eevdf-class E13"));
+}
+
+/// What the state checks say once something about the task that waits is wrong.
+fn wrong_about_the_waiting(profile: &str, breaks: impl FnOnce(&FairEntity)) -> Vec<&'static str> {
+    let (lab, _, waits) = two_eevdf(profile);
+    breaks(&lab.k.task(waits).se);
+    state_alarms(&lab)
+}
+
+#[test]
+fn e1_a_weight_that_is_not_in_the_sum() {
+    let alarms = wrong_about_the_waiting("7.0", |se| se.set_weight(15));
+    assert!(alarms.contains(&"eevdf-class E1"), "{alarms:?}");
+    let (lab, ..) = two_eevdf("7.0");
+    lab.k.rq(CpuId(0)).published.nr_delayed.overwrite(1);
+    assert_eq!(state_alarms(&lab), ["eevdf-class E1"], "nobody sleeps in the queue");
+}
+
+#[test]
+fn e2_and_e3_a_virtual_time_that_is_not_in_the_sum() {
+    let alarms = wrong_about_the_waiting("7.0", |se| se.vruntime.set(se.vruntime.get().wrapping_add(4)));
+    for invariant in ["eevdf-class E2", "eevdf-class E3"] {
+        assert!(alarms.contains(&invariant), "{alarms:?}");
+    }
+}
+
+#[test]
+fn e4_nobody_who_is_owed_service() {
+    let far_right = |se: &FairEntity| {
+        for time in [&se.vruntime, &se.eevdf.deadline] {
+            time.set(time.get().wrapping_add(1_000_000_000));
+        }
+    };
+    let alarms = wrong_about_the_waiting("7.0", far_right);
+    assert!(alarms.contains(&"eevdf-class E4"), "{alarms:?}");
+}
+
+#[test]
+fn e6_one_that_waits_and_does_not_compete() {
+    let alarms = wrong_about_the_waiting("7.0", |se| se.eevdf.on_rq.set(false));
+    assert!(alarms.contains(&"eevdf-class E6"), "{alarms:?}");
+}
+
+#[test]
+fn e7_a_sleeper_that_runs() {
+    let (lab, runs, _) = two_eevdf("7.0");
+    lab.k.task(runs).se.eevdf.sched_delayed.set(true);
+    assert!(state_alarms(&lab).contains(&"eevdf-class E7"));
+    let (lab, runs, waits) = two_eevdf("7.0");
+    assert_eq!(lab.block(0), runs);
+    assert!(lab.k.task(runs).se.eevdf.sched_delayed.get(), "it has run for more than it was owed");
+    let mut watched = Watched::new(&lab);
+    assert!(!watched.raises(picks(&lab, waits), "eevdf-class E7"));
+    assert!(watched.raises(picks(&lab, runs), "eevdf-class E7"));
+}
+
+#[test]
+fn e9_a_request_that_should_have_ended() {
+    let ends = |by: u64| move |se: &FairEntity| se.eevdf.deadline.set(se.vruntime.get().wrapping_sub(by));
+    assert!(!wrong_about_the_waiting("7.0", ends(0)).contains(&"eevdf-class E9"));
+    assert!(wrong_about_the_waiting("7.0", ends(1)).contains(&"eevdf-class E9"));
+}
+
+/// Where the reference is the zero-lag point it may go back.
+#[test]
+fn e12_a_reference_that_goes_back() {
+    for (profile, alarms) in [("6.6", true), ("7.0", false)] {
+        let (lab, ..) = two_eevdf(profile);
+        let mut watched = Watched::new(&lab);
+        lab.run(lab.cpu(0).lock(CpuId(0))).fair.eevdf.v0 -= 1;
+        assert_eq!(watched.alarms().contains(&"eevdf-class E12"), alarms, "{profile}");
+    }
+}
+
+#[test]
+fn e14_one_that_waits_with_a_relative_deadline() {
+    assert_eq!(wrong_about_the_waiting("7.0", |se| se.eevdf.rel_deadline.set(true)), ["eevdf-class E14"]);
+}
+
+#[test]
+fn e16_a_slice_that_the_tree_does_not_know() {
+    let longer = |se: &FairEntity| {
+        se.eevdf.custom_slice.set(true);
+        se.eevdf.slice.set(Nanos::from_millis(100));
+    };
+    assert_eq!(wrong_about_the_waiting("7.0", longer), ["eevdf-class E16"]);
 }
 
 #[test]
