@@ -8,6 +8,7 @@ use machine::{DecisionCount, TaskOrigin};
 use report::numbers::{duration_ns, exact_duration, many, moment};
 use scheduler::registry::{Config, Feature, RtThrottle, RtmutexSpin};
 use scheduler::{Nanos, Reason};
+use std::num::NonZeroU32;
 use workload::replay::{Recording, Throttling};
 
 /// What changes the meaning of the whole result, one sentence each: that of the kernel first.
@@ -66,6 +67,17 @@ fn whole_run(parts: &Parts<'_>) -> Option<String> {
     is_part.then(|| "what groups used, and what their limits did, is told of the whole run".to_owned())
 }
 
+/// That nothing was found is said, too.
+fn checked(parts: &Parts<'_>) -> Option<String> {
+    let experiment = parts.experiment;
+    let events = many(parts.outcome.events, "event");
+    let held = match experiment.check_every.map(NonZeroU32::get) {
+        None => format!("checked: all invariants held after each of {events}"),
+        Some(every) => format!("checked: all invariants of a moment held, after every {every} of {events}"),
+    };
+    experiment.check.then_some(held)
+}
+
 /// The rest, one sentence each, those about the loads first.
 pub fn of(parts: &Parts<'_>) -> Vec<String> {
     let experiment = parts.experiment;
@@ -88,6 +100,7 @@ pub fn of(parts: &Parts<'_>) -> Vec<String> {
     notes.extend(lent(parts));
     notes.extend(parts.left_out.iter().cloned());
     notes.extend(whole_run(parts));
+    notes.extend(checked(parts));
     notes.extend(groups::of_nobody(&parts.outcome.groups, &parts.outcome.tasks));
     if let [first, rest @ ..] = parts.outcome.stalled.as_slice() {
         let others = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
