@@ -108,6 +108,23 @@ fn the_recent_cpu_was_noted_when_taken_and_for_wakers() {
     assert_eq!(refused.lab.k.task(waker).se.habits.recent_used_cpu(), CpuId(2));
 }
 
+/// Not by wakeups that leave the waker's CPU out, and not since 5.11.
+#[test]
+fn the_recent_cpu_of_wakers_was_noted_by_affine_wakeups() {
+    let noted = |rule: &str, allowed: &[u16]| {
+        let wake = Wake::new(2, 4, &[rule]);
+        allow(&wake.lab, wake.woken, cpus(allowed));
+        let waker = wake.lab.running(2);
+        let habits = &wake.lab.k.task(waker).se.habits;
+        habits.set_recent_used_cpu(CpuId(7));
+        _ = wake.last();
+        habits.recent_used_cpu() == CpuId(2)
+    };
+    assert!(noted("recent_used=waker", &[2, 4]));
+    assert!(!noted("recent_used=waker", &[4, 5]), "it cannot come to the waker");
+    assert!(!noted("recent_used=prev", &[2, 4]));
+}
+
 /// 8.5, `ttwu_list`: within a cache only the CPU that the sleeper is leaving.
 #[test]
 fn wakeups_were_handed_to_other_caches_and_last_cpus() {
