@@ -2,6 +2,8 @@
 //! on the defaults, so a document's before and after differ in one line.
 
 mod cfs;
+#[cfg(test)]
+mod columns;
 mod eevdf;
 mod old;
 
