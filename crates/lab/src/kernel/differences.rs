@@ -412,6 +412,9 @@ pub const DIFFERENCES: &[Difference] = &[
     releases(LATE_6_1, "fair-placement 8.7", "a push asks only whether its task is still queued")
         .until([6, 1, 191])
         .set("push_revalidate=still_queued"),
+    releases(V61_BOTH, "fair-placement 3.2", "the tick ends turns that are longer than sched_latency")
+        .between([6, 3, 0], [6, 6, 0])
+        .set("slice_cap=latency"),
     releases(V61_BOTH, "deadline-groups B7", "a CPU is called by an interrupt to let its groups go on")
         .since([6, 3, 0])
         .set("bw_unthrottle=ipi"),

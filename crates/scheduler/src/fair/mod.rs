@@ -78,6 +78,7 @@
 //! - `idle_batch_preempts=off`, `idle_short_sleeper=off`, `idle_least_slice=equal`, `idle_never_hot=off`:
 //!   SCHED_IDLE makes SCHED_BATCH wait, sleeps its way to the left, keeps the CPU for as long as others, and
 //!   is kept for its warm cache.
+//! - `slice_cap=off`: a thousand SCHED_IDLE tasks make the turn of each other task half a second long.
 //! - `fork_path=late`: the child inherits the virtual time of whoever happens to run on its CPU.
 //! - `pick_mode`, `last_set`, `buddy_gate`, `tick_latency_check`, `hot_buddy_dst_busy` (`cfs/buddy`): before
 //!   seed 004 the interrupted task was forgotten at once, so request and reply ran cold on a loaded server.
@@ -112,7 +113,7 @@ pub use balance::{
     Balancing, CpuBalance, FairRoot, nohz_csd_func, raise_nohz_balance, run_rebalance_domains,
 };
 pub(crate) use cache::entered_idle;
-pub use cfs::{Buddies, Timeline, Waiting};
+pub use cfs::{Buddies, IDLE_MIN_GRANULARITY, Timeline, Waiting};
 pub use eevdf::{CUSTOM_SLICES, Candidate, EevdfEntity, EevdfRq, Tree};
 pub use hierarchy::{
     BandwidthCounts, Group, GroupParams, GroupQueue, Groups, Pool, QueueAverages, QueueBandwidth, QuotaParams,

@@ -48,6 +48,7 @@ pub const BELONGINGS: &[Belonging] = &[
     cfs("idle_batch_preempts"),
     cfs("idle_short_sleeper"),
     cfs("idle_least_slice"),
+    cfs("slice_cap"),
     cfs("yield_mode"),
     cfs("pick_mode"),
     cfs("next_set"),

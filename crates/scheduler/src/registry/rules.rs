@@ -179,6 +179,7 @@ table! {
     idle_never_hot: IdleNeverHot,
     idle_short_sleeper: IdleShortSleeper,
     idle_least_slice: IdleLeastSlice,
+    slice_cap: SliceCap,
     yield_mode: YieldMode,
     fork_path: ForkPath,
     pick_mode: PickMode,

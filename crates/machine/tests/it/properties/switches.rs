@@ -156,6 +156,7 @@ const CONTEXT: &[(&str, &[&str])] = &[
     ("pick_mode", &["NEXT_BUDDY", "LAST_BUDDY", "buddy_gate=off"]),
     ("tick_", &["tick_latency_check=on", "sched_min_granularity_ns=100000"]),
     ("tick_check", &["NO_WAKEUP_PREEMPT", "sched_min_granularity_ns=100000"]),
+    ("slice_cap", &["sched_latency_ns=1000000", "sched_min_granularity_ns=4000000"]),
     ("last_set", &["LAST_BUDDY", "buddy_gate=off", "WAKEUP_SYNC", "SYNC_WAKEUPS"]),
     ("NI_RANDOM", TRACKED),
     ("NI_RATE", DICE),

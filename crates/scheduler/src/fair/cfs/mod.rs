@@ -31,6 +31,7 @@ pub(crate) use floor::{attach_task_cfs_rq, detach_task_cfs_rq, migrate_task_rq};
 pub(crate) use fork::{place_orphan, task_fork};
 pub(crate) use place::largest_sleeper_threshold;
 pub(super) use preempt::check_preempt_wakeup;
+pub use slice::IDLE_MIN_GRANULARITY;
 pub(super) use slice::sched_slice;
 pub(crate) use tick::task_tick;
 pub use timeline::{Timeline, Waiting};

@@ -7,7 +7,7 @@ use crate::platform::Platform;
 use crate::registry::{Feature, IdleLeastSlice};
 use crate::rq::RqGuard;
 use crate::task::Task;
-use crate::{GroupId, Policy, Scheduler};
+use crate::{GroupId, Nanos, Policy, Scheduler};
 
 /// Time in ns in which `n` runnable tasks run once each.
 fn period<P: Platform>(k: &Scheduler<P>, n: u32) -> u64 {
@@ -33,15 +33,15 @@ pub(in crate::fair) fn sched_slice<P: Platform>(rq: &RqGuard<'_, P>, task: &Task
     se.penalised(share.max(least))
 }
 
-/// sched_idle_min_granularity in ns; not scaled by the number of CPUs.
-const IDLE_MIN_GRANULARITY: u64 = 750_000;
+/// sched_idle_min_granularity in ns: not scaled by the number of CPUs (fair-placement 3.2).
+pub const IDLE_MIN_GRANULARITY: Nanos = Nanos(750_000);
 
 /// sched_min_granularity, but less for a SCHED_IDLE task beside others (rule `idle_least_slice`).
 fn least_slice<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) -> u64 {
     let others = rq.fair.nr_idle < rq.fair.nr_running;
     let shorter = rq.me.k.config.rules.idle_least_slice.get() == IdleLeastSlice::Short;
     if shorter && others && task.policy.get() == Policy::Idle {
-        return IDLE_MIN_GRANULARITY;
+        return IDLE_MIN_GRANULARITY.0;
     }
     scale::min_granularity(rq.me.k)
 }

@@ -5,8 +5,9 @@ use crate::fair::queue::{EntityId, update_curr};
 use crate::fair::scale;
 use crate::fair::vruntime::lag;
 use crate::platform::Platform;
-use crate::registry::{Feature, TickCheck, TickCmpUnsigned, TickLatencyCheck, TickVrtCmp};
+use crate::registry::{Feature, SliceCap, TickCheck, TickCmpUnsigned, TickLatencyCheck, TickVrtCmp};
 use crate::rq::RqGuard;
+use crate::task::Task;
 use crate::{Reason, TaskId};
 
 /// Accounts the running task and asks for a reschedule if others should have the CPU.
@@ -22,10 +23,19 @@ fn preemption_is_off<P: Platform>(rq: &RqGuard<'_, P>) -> bool {
     rq.me.k.config.rules.tick_check.get() == TickCheck::ByFeature && !rq.me.has(Feature::WakeupPreemption)
 }
 
+/// How long the running task may go on, in ns: its slice, and no longer than rule `slice_cap` allows.
+fn turn<P: Platform>(rq: &RqGuard<'_, P>, task: &Task) -> u64 {
+    let slice = sched_slice(rq, task);
+    match rq.me.k.config.rules.slice_cap.get() {
+        SliceCap::Off => slice,
+        SliceCap::Latency => slice.min(scale::latency(rq.me.k)),
+    }
+}
+
 fn check_preempt_tick<P: Platform>(rq: &mut RqGuard<'_, P>, curr: TaskId) {
     let me = rq.me;
     let task = me.task(curr);
-    let (ran, ideal) = (task.ran().0, sched_slice(rq, task));
+    let (ran, ideal) = (task.ran().0, turn(rq, task));
     if ran > ideal {
         me.decide(curr, Reason::TickSlice);
         rq.fair.buddies.clear(EntityId::of(curr));

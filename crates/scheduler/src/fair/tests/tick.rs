@@ -92,6 +92,33 @@ fn the_least_slice_of_a_sched_idle_task_has_a_rule_of_its_own() {
     assert_eq!(slice("idle_short_sleeper=off"), 750_000);
 }
 
+/// fair-placement 3.2, the figures of the commit that brought the bound: two tasks beside 1000 SCHED_IDLE ones
+/// on one of 8 CPUs have turns of 609 ms, of 24 from 6.3 on; without the others of 12, as ever.
+#[test]
+fn many_light_tasks_do_not_make_turns_longer_than_the_latency() {
+    let ends = |rule: &str, light: usize, after: f64| {
+        let lab = Lab::new(8, "6.1", &[rule]);
+        let two = lab.crowd(0, &[0, 0]);
+        for _ in 0..light {
+            lab.spawn_unsettled(Policy::Idle, 0, 0, CpuMask::single(CpuId(0)));
+        }
+        // Nobody is ahead.
+        for p in two {
+            lab.set_vr(p, 0.0);
+        }
+        if light == 1000 {
+            assert_eq!(lab.slice(0) / 1_000_000, 609);
+        }
+        lab.set_ran(0, after);
+        lab.tick_asks(0)
+    };
+    assert!(!ends("slice_cap=latency", 1000, 24.0) && ends("slice_cap=latency", 1000, 24.1));
+    assert!(!ends("slice_cap=off", 1000, 609.0) && ends("slice_cap=off", 1000, 610.0));
+    for rule in ["slice_cap=latency", "slice_cap=off"] {
+        assert!(!ends(rule, 0, 12.0) && ends(rule, 0, 12.1));
+    }
+}
+
 /// 6.2: the limit in virtual time is larger for light tasks, smaller for heavy ones.
 #[test]
 fn tick_vrt_cmp_converts_the_slice() {

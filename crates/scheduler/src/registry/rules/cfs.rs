@@ -42,6 +42,10 @@ rules! {
         Short "short" "Yes: 0.75 ms, however many CPUs there are (5.16 on).",
         Equal "equal" "No: it is sched_min_granularity for all.",
     }
+    SliceCap slice_cap "How long is the turn that a tick allows, at most?" "fair-placement 3.2" {
+        Off "off" "As long as the slice: many light tasks beside a heavy one make it longer (up to 6.2).",
+        Latency "latency" "sched_latency (6.3 to 6.5).",
+    }
     YieldMode yield_mode "What does sched_yield do in the fair class?" "fair-class 6.7, 7.1" {
         Skip "skip"
             "The task is passed over at the next pick, if the second from the left is near (2.6.39 on).",
