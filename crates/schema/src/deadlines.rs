@@ -42,8 +42,8 @@ pub struct DeadlineResult {
 }
 
 figures! {
-    /// Jobs and budgets of a deadline task. A job lasts from a wakeup to the next sleep or sched_yield(); two
-    /// of the program's are one if the second is due before the first is done. Times in nanoseconds.
+    /// Jobs and budgets of a deadline task. A job lasts from a wakeup to the next sleep or sched_yield(), or
+    /// from when it was due if the one before took longer than that. Times in nanoseconds.
     DeadlineStat:
 
     /// Jobs that were done.

@@ -207,6 +207,35 @@ fn a_comparison_does_not_depend_on_the_number_of_threads() {
     assert_eq!(json(1), json(4));
 }
 
+/// deadline-groups A13: a deadline task's table counts the jobs that its load counts, also where a job takes
+/// longer than a period, so that the task does not sleep before the next: 6 of each 10 ms are to be done with
+/// 4, so each job is later than the one before. (The load's last job has begun, the kernel's may have ended.)
+#[test]
+fn tables_of_deadline_tasks_and_of_their_load_count_the_same_jobs() {
+    for (load, late) in [
+        ("periodic -n 2 -p 10ms -r 6ms --deadline 4ms/10ms", true),
+        ("periodic -n 2 -p 10ms -r 3ms --deadline 4ms/10ms", false),
+    ] {
+        let result = experiment(1, &[load], Some(MS * 1000)).run().expect("it runs").result;
+        let LoadResult::Periodic(periodic) = &result.loads[0] else { panic!("{load}") };
+        for thread in &periodic.threads {
+            let task = result.tasks.iter().find(|task| task.pid == thread.pid).expect("it is a task");
+            let stat = task.deadline.as_ref().expect("a deadline task").stat;
+            assert!(stat.jobs.abs_diff(thread.cycles) <= 1, "{load}: {stat:?} {thread:?}");
+            let misses = thread.deadline_misses.expect("it has deadlines");
+            assert!(
+                stat.missed.abs_diff(misses) <= 1 && (misses > 50) == late,
+                "{load}: {stat:?} {thread:?}"
+            );
+            let response = thread.response_ns.as_ref().expect("responses").max;
+            assert!(
+                stat.longest_response_ns.abs_diff(response) <= response / 20,
+                "{load}: {stat:?} {response}"
+            );
+        }
+    }
+}
+
 /// deadline-groups C4: tasks go where they cost the least, so without that the same jobs take more.
 #[test]
 fn a_comparison_says_what_energy_aware_placement_saves() {

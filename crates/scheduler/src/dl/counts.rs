@@ -1,8 +1,9 @@
 //! What became of a deadline task, for reports (deadline-groups A13). Nothing here decides anything.
 //!
 //! A job lasts from a wakeup to the next sleep, or to a sched_yield(), after which the next begins with the
-//! next period. It is late if it takes longer than the deadline that the task asked for. Who wakes into a
-//! period that has passed, because a job took longer than that, does two jobs in one.
+//! next period. It is late if it takes longer than the deadline that the task asked for. Who wants to sleep
+//! until a time that has passed, because a job took longer than that, is done with the job and has been in
+//! the next one since that time.
 
 use super::entity::DlEntity;
 use super::params::DlParams;
@@ -70,6 +71,14 @@ impl Counting {
         });
     }
 
+    /// It goes on with the next one, which has been due since then.
+    fn next_job_begins(&self, task: &Task, due: Nanos, now: Nanos) {
+        if self.job_since.get().is_some() {
+            self.job_ends(task, now);
+            self.job_begins(task, due);
+        }
+    }
+
     pub fn throttle_begins(&self, now: Nanos) {
         self.throttled_since.set(Some(now));
         self.change(|counts| counts.throttles += 1);
@@ -84,6 +93,11 @@ impl Counting {
     pub fn replenished(&self) {
         self.change(|counts| counts.replenishments += 1);
     }
+}
+
+/// A task was to sleep until a time that has passed, and goes on at once.
+pub fn does_not_sleep(task: &Task, until: Nanos, now: Nanos) {
+    task.dl.counting.next_job_begins(task, until, now);
 }
 
 impl DlEntity {

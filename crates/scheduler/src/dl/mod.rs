@@ -71,7 +71,7 @@ mod tree;
 pub(crate) use admission::fits;
 pub use admission::{NotAdmitted, Promises, may_take_affinity, promises, promises_hold};
 pub(crate) use cbs::early_gain;
-pub use counts::DlCounts;
+pub use counts::{DlCounts, does_not_sleep};
 pub use entity::{DlCpus, DlDomain, DlEntity, DlOfTask, DlRq};
 pub(crate) use grub::least_charge;
 pub(crate) use params::BW_SHIFT;

@@ -5,7 +5,7 @@ use super::rest::Rest;
 use crate::engine::hardware::TaskTimer;
 use scheduler::registry::{HrtimerContext, TimerSlack};
 use scheduler::schedule::set_current_state;
-use scheduler::{Nanos, TaskState};
+use scheduler::{Nanos, TaskState, dl};
 
 /// clock_nanosleep to an absolute time; one in the past returns at once. The task's activity says already
 /// what it does then.
@@ -16,6 +16,7 @@ pub(crate) fn sleep_until(call: Caller<'_>, until: Nanos) -> Rest {
         if hw.spec.noise.timer_delivery.is_some() {
             fires_at_once(call);
         }
+        dl::does_not_sleep(call.me.task(call.p), until, hw.local_now());
         return Rest::Nothing;
     }
     let task = call.me.task(call.p);
