@@ -42,8 +42,8 @@ pub use sections::Sections;
 pub use setup::{Arrival, FIRST_PID, MutexSpec, Outside, OutsideChange, Setup, Spawn, TimedChange};
 pub use snapshot::{
     BudgetSnapshot, CpuSnapshot, DlQueueSnapshot, DomainSnapshot, EevdfQueueSnapshot, ExitedTasks,
-    FairEntitySnapshot, FairGroupQueueSnapshot, FairQueueSnapshot, RtGroupQueueSnapshot, RtQueueSnapshot,
-    Snapshot, SnapshotPlan, TaskSnapshot,
+    FairEntitySnapshot, FairGroupQueueSnapshot, FairQueueSnapshot, RemovedSnapshot, RtGroupQueueSnapshot,
+    RtQueueSnapshot, Snapshot, SnapshotPlan, TaskSnapshot,
 };
 pub use softirq::{SOFT_LOCKUP, SoftirqCounts, SoftirqGap, SoftirqSpec, SoftirqTally, Visits};
 pub use spec::{

@@ -123,10 +123,25 @@ pub struct FairQueueSnapshot {
     pub average: Average,
     /// Sum of the estimates of the queued tasks, in 1024ths of a CPU.
     pub estimated: u64,
-    /// What has left its averages and is not subtracted yet: load, running, runnable.
-    pub removed: [u64; 3],
+    /// Sum of the loads of the queued tasks; the root's, others have 0.
+    pub queued_load: u64,
+    /// What has left its averages and is not subtracted yet.
+    pub removed: RemovedSnapshot,
     /// What EEVDF keeps.
     pub eevdf: EevdfQueueSnapshot,
+}
+
+/// What tasks took along that left a queue asleep, until its averages are updated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RemovedSnapshot {
+    /// Sum of their load averages.
+    pub load: u64,
+    /// Of their averages of running, in 1024ths of a CPU.
+    pub util: u64,
+    /// Of their averages of being runnable, in 1024ths.
+    pub runnable: u64,
+    /// What of a period that is, in the units of the averages' sums.
+    pub runnable_units: u64,
 }
 
 /// What a queue of fair tasks keeps under EEVDF.
@@ -138,6 +153,8 @@ pub struct EevdfQueueSnapshot {
     pub left_vruntime: Option<u64>,
     /// Virtual runtime of who waits with the latest deadline.
     pub right_vruntime: Option<u64>,
+    /// Greatest virtual runtime of those that wait.
+    pub greatest_vruntime: Option<u64>,
     /// Virtual time from which the queue's sums count: its floor, or the zero-lag point as last evaluated.
     pub v0: u64,
     /// The zero-lag point (V).

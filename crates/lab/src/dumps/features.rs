@@ -3,19 +3,18 @@
 //!
 //! Which kernels have a feature is fair-class 9, fair-placement 8.1 and 8.3, eevdf-class 0.4. Those that this
 //! scheduler has no use for are listed as the kernels ship them: a bit of the mask counts them, too. The list
-//! of 6.1 is compared with a recorded one; where one stands in the others is assumed from it.
+//! of 6.1 is compared with a recorded one, those of 4.4, 4.19, 5.4, 5.10, 6.9 and 6.16 with published lists
+//! and masks; where a name stands in the others is assumed from these.
 
-use super::Release;
+use super::release::{Release, Releases};
 use scheduler::registry::{Config, Feature};
 
 /// A name in the list.
 struct Listed {
     /// As these kernels write it.
     name: &'static str,
-    /// First release that lists it, and first that does so no more.
-    releases: [Release; 2],
-    /// Stable kernels that have it besides.
-    stable: &'static [&'static str],
+    /// Those that list it.
+    releases: Releases,
     is: Is,
 }
 
@@ -28,24 +27,21 @@ enum Is {
 }
 
 impl Listed {
-    const fn before(mut self, release: [u16; 3]) -> Listed {
-        self.releases[1] = Release(release);
-        self
+    const fn before(self, release: [u16; 3]) -> Listed {
+        Listed { releases: self.releases.before(release), ..self }
     }
 
-    const fn and_in(mut self, stable: &'static [&'static str]) -> Listed {
-        self.stable = stable;
-        self
+    const fn and_in(self, stable: &'static [&'static str]) -> Listed {
+        Listed { releases: self.releases.and_in(stable), ..self }
     }
 
     fn is_in(&self, release: Release, profile: &str) -> bool {
-        let [from, before] = self.releases;
-        from <= release && release < before || self.stable.contains(&profile)
+        self.releases.hold(release, profile)
     }
 }
 
 const fn listed(from: [u16; 3], name: &'static str, is: Is) -> Listed {
-    Listed { name, releases: [Release(from), Release([u16::MAX; 3])], stable: &[], is }
+    Listed { name, releases: Releases::since(from), is }
 }
 
 /// A feature under the name that the settings have for it.
@@ -114,6 +110,7 @@ const LIST: &[Listed] = &[
     switch([5, 19, 0], Feature::SisUtil),
     off([4, 10, 0], "WARN_DOUBLE_CLOCK"),
     switch([4, 1, 0], Feature::RtPushIpi),
+    off([3, 5, 0], "FORCE_SD_OVERLAP").before([4, 13, 0]),
     switch([3, 3, 0], Feature::RtRuntimeShare),
     off([3, 3, 0], "LB_MIN"),
     switch([4, 4, 0], Feature::AttachAgeLoad),
@@ -201,6 +198,35 @@ mod tests {
         let line = file.lines().find(|line| line.contains(".sysctl_sched_features")).expect("a mask");
         let recorded: u64 = line.split(':').next_back().expect("a value").trim().parse().expect("a number");
         assert_eq!(of("6.1.y", &[]).1, recorded);
+    }
+
+    /// The list of a kernel of 4.3 to 4.6, that others have published; the mask of
+    /// 3.7 ([`super::super::layout`]) has a 0 where FORCE_SD_OVERLAP stands, too.
+    #[test]
+    fn the_list_of_4_4_is_the_published_one() {
+        let published = "GENTLE_FAIR_SLEEPERS START_DEBIT NO_NEXT_BUDDY LAST_BUDDY CACHE_HOT_BUDDY \
+            WAKEUP_PREEMPTION NO_HRTICK NO_DOUBLE_TICK LB_BIAS NONTASK_CAPACITY TTWU_QUEUE RT_PUSH_IPI \
+            NO_FORCE_SD_OVERLAP RT_RUNTIME_SHARE NO_LB_MIN ATTACH_AGE_LOAD";
+        assert_eq!(of("4.4", &[]).0.trim(), published);
+    }
+
+    /// `sysctl_sched_features` of outputs of 4.19.0, 5.4.22 and 5.10.0 that others have published.
+    #[test]
+    fn masks_are_the_published_ones() {
+        let masks = ["4.19", "5.4", "5.10"].map(|profile| of(profile, &[]).1);
+        assert_eq!(masks, [4_118_331, 2_059_067, 4_139_835]);
+    }
+
+    /// A mask of 6.9, which runs as 6.6, and a list of 6.16, which is that of 6.18.
+    #[test]
+    fn the_lists_of_eevdf_are_the_published_ones() {
+        let config = Config::of_profile("6.6").expect("a profile");
+        assert_eq!(mask(&config, Release([6, 9, 0]), "6.6"), 6_237_751);
+        let published = "PLACE_LAG PLACE_DEADLINE_INITIAL PLACE_REL_DEADLINE RUN_TO_PARITY PREEMPT_SHORT \
+            NO_NEXT_BUDDY PICK_BUDDY CACHE_HOT_BUDDY DELAY_DEQUEUE DELAY_ZERO WAKEUP_PREEMPTION NO_HRTICK \
+            NO_HRTICK_DL NONTASK_CAPACITY TTWU_QUEUE SIS_UTIL NO_WARN_DOUBLE_CLOCK RT_PUSH_IPI \
+            NO_RT_RUNTIME_SHARE NO_LB_MIN ATTACH_AGE_LOAD WA_IDLE WA_WEIGHT WA_BIAS UTIL_EST NO_LATENCY_WARN";
+        assert_eq!(of("6.18", &[]).0.trim(), published);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 mod features;
 mod format;
+mod lines;
 mod proc_sched;
 mod release;
 mod request;
@@ -12,6 +13,7 @@ mod schedstat;
 use crate::error::Error;
 use crate::length::Limit;
 use format::Msecs;
+use lines::Block;
 use machine::{ExitedTasks, GroupOutcome, Outcome, Snapshot, SnapshotPlan, TaskSnapshot};
 use release::Release;
 use report::numbers::{exact_duration, moment};
@@ -135,6 +137,11 @@ impl Show<'_> {
     /// Whether this kernel writes as that release began to.
     fn since(&self, release: Release) -> bool {
         self.release >= release
+    }
+
+    /// Whether this kernel writes that line.
+    fn has(&self, block: Block, name: &str) -> bool {
+        lines::has(block, name, self.release, self.profile)
     }
 
     /// A task with what this kernel counts of it: before 5.16 the fair class alone counted waits and sleep.

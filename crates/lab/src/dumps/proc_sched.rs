@@ -1,9 +1,10 @@
 //! /proc/PID/sched (fair-class 11.3, 11.6).
 
 use super::format::Msecs;
+use super::lines::Block;
 use super::{Release, Show};
 use machine::TaskSnapshot;
-use scheduler::registry::{FairPolicy, LoadTracking};
+use scheduler::registry::LoadTracking;
 use scheduler::{Nanos, Policy};
 use std::fmt::{Display, Write};
 
@@ -32,25 +33,27 @@ pub(super) fn text(show: &Show<'_>, task: &TaskSnapshot) -> String {
     file.counts();
     file.switches();
     file.number("se.load.weight", show.weight(task.weight));
+    // A task counts with all its weight, be it runnable or not.
+    file.number("se.runnable_weight", show.weight(task.weight));
     if show.snapshot.config.rules.load_tracking.get() == LoadTracking::Pelt {
         file.averages();
     }
     file.number("policy", policy(task.policy));
     file.number("prio", task.prio.0);
     match task.budget {
-        Some(budget) if show.since(Release::DEADLINES) => {
+        Some(budget) => {
             file.number("dl.runtime", budget.runtime_ns);
             file.number("dl.deadline", budget.deadline.0);
         }
-        None if show.snapshot.config.rules.fair_policy.get() == FairPolicy::Eevdf => {
-            file.number("se.slice", task.slice.0);
-        }
-        _ => {}
+        None => file.number("se.slice", task.slice.0),
     }
     // Reading the clock takes no time in the model.
     file.number("clock-delta", 0);
     file.out
 }
+
+/// Of nr_migrations_cold, which Linux shows and never sets.
+const NOT_COUNTED: u64 = 0;
 
 struct File<'a> {
     show: &'a Show<'a>,
@@ -62,18 +65,33 @@ struct File<'a> {
 }
 
 impl File<'_> {
+    /// A line that begins so, where this kernel has it.
+    fn line(&mut self, prefix: &str, name: &str, value: impl Display) {
+        if self.show.has(Block::Task, name) {
+            let (name, width) = (format!("{prefix}{name}"), self.name_width);
+            let _infallible = writeln!(self.out, "{name:<width$}:{value}");
+        }
+    }
+
     fn number(&mut self, name: &str, value: impl Display) {
-        let width = self.name_width;
-        let _infallible = writeln!(self.out, "{name:<width$}:{value:>21}");
+        self.line("", name, format_args!("{value:>21}"));
     }
 
     fn msecs(&mut self, name: &str, value: Msecs) {
-        let width = self.name_width;
-        let _infallible = writeln!(self.out, "{name:<width$}:{value:14}");
+        self.line("", name, format_args!("{value:14}"));
     }
 
     fn time(&mut self, name: &str, value: Nanos) {
         self.msecs(name, Msecs::from(value));
+    }
+
+    /// A statistic that is a time.
+    fn statistic_time(&mut self, name: &str, value: Nanos) {
+        self.line(self.statistics, name, format_args!("{:14}", Msecs::from(value)));
+    }
+
+    fn statistic(&mut self, name: &str, value: u64) {
+        self.line(self.statistics, name, format_args!("{value:>21}"));
     }
 
     fn virtual_time(&mut self) {
@@ -81,22 +99,16 @@ impl File<'_> {
         self.time("se.exec_start", task.stats.exec_start.get());
         self.msecs("se.vruntime", Msecs::of_vruntime(task.vruntime));
         self.time("se.sum_exec_runtime", task.stats.sum_exec_runtime.get());
-        if !self.show.since(Release::STATISTICS) {
-            self.time("se.avg_overlap", task.averages.overlap.get());
-            self.time("se.avg_wakeup", task.averages.wakeup.get());
-            self.time("se.avg_running", task.averages.running.get());
-        }
+        self.time("se.avg_overlap", task.averages.overlap.get());
+        self.time("se.avg_wakeup", task.averages.wakeup.get());
+        self.time("se.avg_running", task.averages.running.get());
     }
 
     fn times(&mut self) {
         let stats = &self.task.stats;
-        if self.show.since(Release::WAIT_TIME) {
-            self.time(&format!("{}sum_sleep_runtime", self.statistics), stats.sum_sleep_runtime.get());
-        }
-        if self.show.since(Release::ALL_CLASSES) {
-            self.time("sum_block_runtime", stats.sum_block_runtime.get());
-        }
         for (name, value) in [
+            ("sum_sleep_runtime", stats.sum_sleep_runtime.get()),
+            ("sum_block_runtime", stats.sum_block_runtime.get()),
             ("wait_start", stats.wait_start.get().unwrap_or_default()),
             ("sleep_start", stats.sleep_start.get().unwrap_or_default()),
             ("block_start", stats.block_start.get().unwrap_or_default()),
@@ -107,18 +119,19 @@ impl File<'_> {
             ("wait_max", stats.wait_max.get()),
             ("wait_sum", stats.wait_sum.get()),
         ] {
-            self.time(&format!("{}{name}", self.statistics), value);
+            self.statistic_time(name, value);
         }
     }
 
     fn counts(&mut self) {
         let stats = &self.task.stats;
         let (woken, balanced) = (&stats.woken, &stats.balanced);
-        self.number(&format!("{}wait_count", self.statistics), stats.wait_count.get());
+        self.statistic("wait_count", stats.wait_count.get());
         if !self.show.since(Release::FINE_WEIGHTS) {
             self.number("se.nr_migrations", stats.nr_migrations.get());
         }
         for (name, value) in [
+            ("nr_migrations_cold", NOT_COUNTED),
             ("nr_failed_migrations_affine", u64::from(balanced.failed_affine.get())),
             ("nr_failed_migrations_running", u64::from(balanced.failed_running.get())),
             ("nr_failed_migrations_hot", u64::from(balanced.failed_hot.get())),
@@ -133,7 +146,7 @@ impl File<'_> {
             ("nr_wakeups_passive", u64::from(woken.passive.get())),
             ("nr_wakeups_idle", u64::from(woken.idle.get())),
         ] {
-            self.number(&format!("{}{name}", self.statistics), value);
+            self.statistic(name, value);
         }
     }
 
@@ -153,24 +166,19 @@ impl File<'_> {
 
     fn averages(&mut self) {
         let (average, estimate) = (&self.task.average, &self.task.estimate);
-        let runnable = self.show.since(Release::RUNNABLE);
+        // Of a task, as opposed to a group, the runnable load is all its load.
         self.number("se.avg.load_sum", average.load_sum.get());
-        if runnable {
-            self.number("se.avg.runnable_sum", average.runnable_sum.get());
-        }
+        self.number("se.avg.runnable_load_sum", average.load_sum.get());
+        self.number("se.avg.runnable_sum", average.runnable_sum.get());
         self.number("se.avg.util_sum", average.util_sum.get());
         self.number("se.avg.load_avg", average.load_avg.get());
-        if runnable {
-            self.number("se.avg.runnable_avg", average.runnable_avg.get());
-        }
+        self.number("se.avg.runnable_load_avg", average.load_avg.get());
+        self.number("se.avg.runnable_avg", average.runnable_avg.get());
         self.number("se.avg.util_avg", average.util_avg.get());
         self.number("se.avg.last_update_time", average.last_update_time.get().0);
-        if self.show.since(Release::ONE_ESTIMATE) {
-            self.number("se.avg.util_est", estimate.ewma.get());
-        } else if self.show.since(Release::TASK_STATES) {
-            self.number("se.avg.util_est.ewma", estimate.ewma.get());
-            self.number("se.avg.util_est.enqueued", estimate.enqueued.get());
-        }
+        self.number("se.avg.util_est.ewma", estimate.ewma.get());
+        self.number("se.avg.util_est.enqueued", estimate.enqueued.get());
+        self.number("se.avg.util_est", estimate.ewma.get());
     }
 }
 

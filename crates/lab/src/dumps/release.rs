@@ -15,36 +15,37 @@ impl Release {
     pub const CLOCKS: Release = Release([3, 0, 0]);
     /// "v0.11": all tasks of a CPU, not only the runnable ones; 45 columns for names of /proc/PID/sched.
     pub const ALL_TASKS: Release = Release([3, 13, 0]);
+    /// A block for the queue of deadline tasks.
+    pub const DEADLINE_QUEUES: Release = Release([3, 19, 0]);
     /// The time that a task has waited, in place of its virtual time once more.
     pub const WAIT_TIME: Release = Release([4, 0, 0]);
-    /// What a queue adds to the load of its group; deadline queues with what is promised of them.
+    /// What a queue adds to the load of its group.
     pub const GROUP_LOADS: Release = Release([4, 3, 0]);
-    /// Run time and deadline of deadline tasks.
-    pub const DEADLINES: Release = Release([4, 13, 0]);
+    /// How long a CPU idles stands before the statistics, which can be switched off.
+    pub const IDLE_TIMES_APART: Release = Release([4, 6, 0]);
     /// Weights are shown as they are counted with: 1024 times as large. Migrations before the statistics.
     pub const FINE_WEIGHTS: Release = Release([4, 7, 0]);
     /// The state of each task.
     pub const TASK_STATES: Release = Release([4, 18, 0]);
-    /// No load and no averages of it for each CPU any more.
-    pub const NO_CPU_LOAD: Release = Release([5, 3, 0]);
-    /// Averages of being runnable.
-    pub const RUNNABLE: Release = Release([5, 7, 0]);
-    /// Statistics of every class: their names have no prefix. SCHED_IDLE is counted apart.
+    /// "logarithmic" has its second h.
+    pub const SPELT: Release = Release([5, 0, 0]);
+    /// A blank between the state of a task and its name.
+    pub const STATES_APART: Release = Release([5, 10, 0]);
+    /// Statistics of every class: their names have no prefix.
     pub const ALL_CLASSES: Release = Release([5, 16, 0]);
     /// EEVDF.
     pub const EEVDF: Release = Release([6, 6, 0]);
-    /// Real-time and deadline tasks that may move are not counted any more.
-    pub const NO_MIGRATORY: Release = Release([6, 7, 0]);
-    /// One estimate of use in place of two.
-    pub const ONE_ESTIMATE: Release = Release([6, 8, 0]);
+    /// Those that wait are ordered by their deadlines.
+    pub const BY_DEADLINE: Release = Release([6, 8, 0]);
+    /// Run time of a queue is not counted any more.
+    pub const NO_EXEC_CLOCK: Release = Release([6, 8, 0]);
     /// schedstat 16: busy, idle, newly idle, in that order.
     pub const SCHEDSTAT_16: Release = Release([6, 10, 0]);
     /// The limit of real-time tasks is shown by kernels only that have one: with RT_GROUP_SCHED.
     pub const NO_RT_LIMIT: Release = Release([6, 12, 0]);
     /// Columns of EEVDF with headings of their own.
     pub const TIDY_ROWS: Release = Release([6, 12, 0]);
-    /// schedstat 17: names of domains, four kinds of imbalance. Tasks that are queued and asleep are not
-    /// counted as runnable.
+    /// schedstat 17: names of domains, four kinds of imbalance.
     pub const SCHEDSTAT_17: Release = Release([6, 14, 0]);
 
     /// That of a profile. One without a number of its own (`tip`) shows the files of the one that it changes.
@@ -70,9 +71,44 @@ impl Release {
     }
 }
 
+/// Releases that have something, one after the other, and stable branches that got it besides.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Releases {
+    from: Release,
+    /// The first that has it no more.
+    before: Release,
+    stable: &'static [&'static str],
+}
+
+impl Releases {
+    pub const fn since(from: [u16; 3]) -> Releases {
+        Releases { from: Release(from), before: Release([u16::MAX; 3]), stable: &[] }
+    }
+
+    pub const fn before(self, release: [u16; 3]) -> Releases {
+        Releases { before: Release(release), ..self }
+    }
+
+    pub const fn and_in(self, stable: &'static [&'static str]) -> Releases {
+        Releases { stable, ..self }
+    }
+
+    pub fn hold(&self, release: Release, profile: &str) -> bool {
+        self.from <= release && release < self.before || self.stable.contains(&profile)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn releases_end_before_the_one_that_is_told_and_stable_branches_may_be_among_them() {
+        let releases = Releases::since([4, 4, 0]).before([4, 9, 0]).and_in(&["6.1.y"]);
+        let hold = |release, profile| releases.hold(Release(release), profile);
+        assert!(hold([4, 4, 0], "4.4") && hold([4, 8, 0], "4.8") && hold([6, 1, 0], "6.1.y"));
+        assert!(!hold([4, 3, 0], "4.3") && !hold([4, 9, 0], "4.9") && !hold([6, 1, 0], "6.1"));
+    }
 
     #[test]
     fn a_profile_has_the_numbers_of_its_name_or_those_of_the_one_that_it_changes() {

@@ -54,7 +54,7 @@ fn run_experiment(
     Ok(run.result.dumps.into_iter().map(|dump| dump.text).collect())
 }
 
-fn values<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
+pub(super) fn values<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
     let of_name = |line: &'t str| {
         let (found, value) = line.split_once(':')?;
         (found.trim() == name).then_some(value.trim())
@@ -78,7 +78,7 @@ fn sched_debug_shows_every_cpu_its_queue_and_its_tasks_with_the_columns_of_seed_
     let text = &run("2.6.35.2+D", &["sched_debug@20ms"]).expect("it runs")[0];
     assert!(text.starts_with("Sched Debug Version: v0.09, 2.6.35.2+D\nnow at 20.000000 msecs\n"), "{text}");
     assert_eq!(values(text, ".sysctl_sched_min_granularity"), ["0.750000"]);
-    assert_eq!(values(text, ".sysctl_sched_tunable_scaling"), ["1 (logarithmic)"]);
+    assert_eq!(values(text, ".sysctl_sched_tunable_scaling"), ["1 (logaritmic)"]);
     assert_eq!(values(text, ".nr_running"), ["2", "2"], "of the CPU, of the queue");
     assert_eq!(values(text, ".cpu_load[0]"), ["2048"]);
     let rows: Vec<Vec<&str>> = text
@@ -272,6 +272,7 @@ fn from_6_12_on_only_a_kernel_with_a_limit_shows_it() {
         block.split(' ').skip(1).filter_map(name).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(names("3.3", "root"), "nr_running throttled time runtime");
+    assert_eq!(names("4.4", "root"), "nr_running throttled time runtime");
     assert_eq!(names("6.1.y", "root"), "nr_running nr_migratory throttled time runtime");
     assert_eq!(names("6.6", "root"), "nr_running nr_migratory throttled time runtime");
     assert_eq!(names("6.12", "off"), "nr_running");

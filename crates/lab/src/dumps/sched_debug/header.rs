@@ -1,13 +1,11 @@
 //! The head of the file: version, clocks, tunables.
 
+use super::Lines;
 use crate::dumps::format::Msecs;
+use crate::dumps::lines::Block;
 use crate::dumps::{Release, Show, features};
-use std::fmt::{Display, Write};
-
-/// Names of the header are longer than those of the blocks, so its values stand further right.
-fn line(out: &mut String, name: &str, value: impl Display) {
-    let _infallible = writeln!(out, "  .{name:<40}: {value}");
-}
+use scheduler::fair;
+use std::fmt::Write;
 
 pub(super) fn write(show: &Show<'_>, out: &mut String) {
     let version = match show.release {
@@ -25,7 +23,7 @@ fn clocks(show: &Show<'_>, out: &mut String) {
     let jiffies = show.jiffies(show.snapshot.at);
     if !show.since(Release::CLOCKS) {
         let _infallible = writeln!(out, "now at {now} msecs");
-        line(out, "jiffies", jiffies);
+        let _infallible = writeln!(out, "  .{:<40}: {jiffies}", "jiffies");
         return;
     }
     // All of them count from the beginning of the run.
@@ -39,18 +37,16 @@ fn tunables(show: &Show<'_>, out: &mut String) {
     let snapshot = show.snapshot;
     let tunables = &snapshot.config.tunables;
     let scaled = &snapshot.granularities;
-    if show.since(Release::EEVDF) {
-        line(out, "sysctl_sched_base_slice", Msecs::from(scaled.base_slice));
-    } else {
-        line(out, "sysctl_sched_latency", Msecs::from(scaled.latency));
-        line(out, "sysctl_sched_min_granularity", Msecs::from(scaled.min_granularity));
-        line(out, "sysctl_sched_wakeup_granularity", Msecs::from(scaled.wakeup_granularity));
-        line(out, "sysctl_sched_child_runs_first", tunables.sched_child_runs_first.get());
-    }
-    line(out, "sysctl_sched_features", features::mask(&snapshot.config, show.release, show.profile));
-    if show.since(Release::TUNABLE_SCALING) {
-        let scaling = tunables.sched_tunable_scaling.get();
-        let name = ["none", "logarithmic", "linear"].get(scaling.unsigned_abs() as usize).unwrap_or(&"");
-        line(out, "sysctl_sched_tunable_scaling", format!("{scaling} ({name})"));
-    }
+    let mut lines = Lines::of(show, Block::Tunables, out);
+    lines.line("sysctl_sched_latency", Msecs::from(scaled.latency));
+    lines.line("sysctl_sched_min_granularity", Msecs::from(scaled.min_granularity));
+    lines.line("sysctl_sched_idle_min_granularity", Msecs::from(fair::IDLE_MIN_GRANULARITY));
+    lines.line("sysctl_sched_wakeup_granularity", Msecs::from(scaled.wakeup_granularity));
+    lines.line("sysctl_sched_base_slice", Msecs::from(scaled.base_slice));
+    lines.line("sysctl_sched_child_runs_first", tunables.sched_child_runs_first.get());
+    lines.line("sysctl_sched_features", features::mask(&snapshot.config, show.release, show.profile));
+    let scaling = tunables.sched_tunable_scaling.get();
+    let logarithmic = if show.since(Release::SPELT) { "logarithmic" } else { "logaritmic" };
+    let name = ["none", logarithmic, "linear"].get(scaling.unsigned_abs() as usize).copied().unwrap_or("");
+    lines.line("sysctl_sched_tunable_scaling", format!("{scaling} ({name})"));
 }

@@ -1,8 +1,8 @@
 //! /proc/sched_debug, today /sys/kernel/debug/sched/debug (fair-class 11.2, 11.6).
 //!
-//! A line of a name and a value is left out where the model does not have what it tells; so are the columns
-//! of kernels that are built with NUMA balancing. A run without groups is shown as by a kernel that is built
-//! without them.
+//! Which lines of a name and a value each kernel has is told in [`super::lines`]; columns of kernels that are
+//! built with NUMA balancing are left out. A run without groups is shown as by a kernel that is built without
+//! them.
 
 mod cpu;
 mod header;
@@ -10,6 +10,7 @@ mod queues;
 mod rows;
 
 use super::Show;
+use super::lines::Block;
 use std::fmt::{Display, Write};
 
 pub(super) fn text(show: &Show<'_>) -> String {
@@ -22,7 +23,7 @@ pub(super) fn text(show: &Show<'_>) -> String {
         if show.since(super::Release::CLOCKS) {
             queues::real_time(show, cpu, &mut out);
         }
-        if show.since(super::Release::GROUP_LOADS) {
+        if show.since(super::Release::DEADLINE_QUEUES) {
             queues::deadline(show, cpu, &mut out);
         }
         rows::write(show, cpu, &mut out);
@@ -30,6 +31,26 @@ pub(super) fn text(show: &Show<'_>) -> String {
     out
 }
 
-fn line(out: &mut String, name: &str, value: impl Display) {
-    let _infallible = writeln!(out, "  .{name:<30}: {value}");
+/// The lines of a block, each written where this kernel has it.
+struct Lines<'a> {
+    show: &'a Show<'a>,
+    block: Block,
+    /// To how many columns names are padded.
+    width: usize,
+    out: &'a mut String,
+}
+
+impl<'a> Lines<'a> {
+    fn of(show: &'a Show<'a>, block: Block, out: &'a mut String) -> Lines<'a> {
+        // Names of the head are longer than those of the blocks, so its values stand further right.
+        let width = if block == Block::Tunables { 40 } else { 30 };
+        Lines { show, block, width, out }
+    }
+
+    fn line(&mut self, name: &str, value: impl Display) {
+        if self.show.has(self.block, name) {
+            let width = self.width;
+            let _infallible = writeln!(self.out, "  .{name:<width$}: {value}");
+        }
+    }
 }

@@ -1,13 +1,14 @@
 //! The blocks of a CPU's queues.
 
-use super::line;
+use super::Lines;
 use crate::dumps::format::Msecs;
+use crate::dumps::lines::Block;
 use crate::dumps::{Release, Show};
 use machine::{
     CpuSnapshot, DlQueueSnapshot, EevdfQueueSnapshot, FairEntitySnapshot, FairGroupQueueSnapshot,
     FairQueueSnapshot, RtGroupQueueSnapshot, RtQueueSnapshot,
 };
-use scheduler::registry::{LoadTracking, RtThrottle};
+use scheduler::registry::{LoadTracking, RtThrottle, VRef};
 use scheduler::{GroupId, Nanos};
 use std::fmt::Write;
 
@@ -19,10 +20,11 @@ pub(super) fn fair(show: &Show<'_>, cpu: &CpuSnapshot, first_floor: u64, out: &m
         entity(show, &below.entity, out);
     }
     fair_queue(show, cpu, GroupId::ROOT, &cpu.fair, first_floor, out);
-    if show.since(Release::GROUP_LOADS) && !show.groups.is_empty() {
+    if !show.groups.is_empty() {
         // Linux does not keep these of the root.
+        let mut lines = Lines::of(show, Block::FairQueue, out);
         for name in ["tg_load_avg_contrib", "tg_load_avg", "throttled", "throttle_count"] {
-            line(out, name, 0);
+            lines.line(name, 0);
         }
     }
 }
@@ -37,105 +39,112 @@ fn fair_queue(
 ) {
     let path = show.path(group).unwrap_or_default();
     let _infallible = writeln!(out, "\ncfs_rq[{}]:{path}", cpu.cpu);
+    let mut lines = Lines::of(show, Block::FairQueue, out);
+    // Once all classes count run time in one place, nothing counts it for a queue.
+    let is_counted = !show.since(Release::NO_EXEC_CLOCK);
+    lines.line("exec_clock", Msecs::from(if is_counted { queue.exec_clock } else { Nanos::ZERO }));
     if show.since(Release::EEVDF) {
-        eevdf_times(show, &queue.eevdf, out);
+        eevdf_times(&queue.eevdf, &mut lines);
     } else {
-        cfs_times(show, queue, first_floor, out);
+        cfs_times(queue, first_floor, &mut lines);
     }
-    counts(show, queue, out);
-    line(out, "load", show.weight(queue.load));
-    if !show.since(Release::CLOCKS) {
-        line(out, "nr_spread_over", queue.nr_spread_over);
+    // Only CFS compares with what this counts.
+    let spread_over = if show.since(Release::EEVDF) { 0 } else { queue.nr_spread_over };
+    let is_last = !show.since(Release::CLOCKS);
+    if !is_last {
+        lines.line("nr_spread_over", spread_over);
+    }
+    counts(queue, &mut lines);
+    lines.line("load", show.weight(queue.load));
+    if is_last {
+        lines.line("nr_spread_over", spread_over);
     }
     if show.snapshot.config.rules.load_tracking.get() == LoadTracking::Pelt {
-        averages(show, queue, out);
+        averages(group, queue, &mut lines);
     }
 }
 
 fn group_sums(show: &Show<'_>, queue: &FairGroupQueueSnapshot, out: &mut String) {
-    if show.since(Release::GROUP_LOADS) {
-        line(out, "tg_load_avg_contrib", queue.contrib);
-        line(out, "tg_load_avg", queue.group_load);
-        line(out, "throttled", u8::from(queue.throttled));
-        line(out, "throttle_count", queue.throttle_count);
-    }
+    let mut lines = Lines::of(show, Block::FairQueue, out);
+    lines.line("tg_load_avg_contrib", queue.contrib);
+    lines.line("tg_load_avg", queue.group_load);
+    lines.line("throttled", u8::from(queue.throttled));
+    lines.line("throttle_count", queue.throttle_count);
 }
 
 /// What stands for a group in its parent's queue. Statistics of waiting are kept of tasks only.
 fn entity(show: &Show<'_>, entity: &FairEntitySnapshot, out: &mut String) {
-    line(out, "se->exec_start", Msecs::from(entity.exec_start));
-    line(out, "se->vruntime", Msecs::of_vruntime(entity.vruntime));
-    line(out, "se->sum_exec_runtime", Msecs::from(entity.sum_exec_runtime));
+    let mut lines = Lines::of(show, Block::Entity, out);
+    lines.line("se->exec_start", Msecs::from(entity.exec_start));
+    lines.line("se->vruntime", Msecs::of_vruntime(entity.vruntime));
+    lines.line("se->sum_exec_runtime", Msecs::from(entity.sum_exec_runtime));
     let fine = show.since(Release::FINE_WEIGHTS);
-    line(out, "se->load.weight", if fine { entity.weight.parts() } else { entity.weight.whole() });
-    if show.since(Release::GROUP_LOADS) {
-        line(out, "se->avg.load_avg", entity.average.load_avg.get());
-        line(out, "se->avg.util_avg", entity.average.util_avg.get());
-    }
-    if show.since(Release::RUNNABLE) {
-        line(out, "se->avg.runnable_avg", entity.average.runnable_avg.get());
-    }
+    lines.line("se->load.weight", if fine { entity.weight.parts() } else { entity.weight.whole() });
+    lines.line("se->avg.load_avg", entity.average.load_avg.get());
+    lines.line("se->avg.util_avg", entity.average.util_avg.get());
+    lines.line("se->avg.runnable_avg", entity.average.runnable_avg.get());
 }
 
-fn cfs_times(show: &Show<'_>, queue: &FairQueueSnapshot, first_floor: u64, out: &mut String) {
-    let end = |vruntime: Option<u64>| vruntime.map_or(show.nobody(), Msecs::of_vruntime);
+fn cfs_times(queue: &FairQueueSnapshot, first_floor: u64, lines: &mut Lines<'_>) {
+    let nobody = lines.show.nobody();
+    let end = |vruntime: Option<u64>| vruntime.map_or(nobody, Msecs::of_vruntime);
     let (left, right) = (end(queue.leftmost), end(queue.rightmost));
-    line(out, "exec_clock", Msecs::from(queue.exec_clock));
-    line(out, "MIN_vruntime", left);
-    line(out, "min_vruntime", Msecs::of_vruntime(queue.min_vruntime));
-    line(out, "max_vruntime", right);
-    line(out, "spread", Msecs(right.0.wrapping_sub(left.0)));
-    line(out, "spread0", Msecs::of_vruntime(queue.min_vruntime.wrapping_sub(first_floor)));
-    if show.since(Release::CLOCKS) {
-        line(out, "nr_spread_over", queue.nr_spread_over);
-    }
+    lines.line("MIN_vruntime", left);
+    lines.line("min_vruntime", Msecs::of_vruntime(queue.min_vruntime));
+    lines.line("max_vruntime", right);
+    lines.line("spread", Msecs(right.0.wrapping_sub(left.0)));
+    lines.line("spread0", Msecs::of_vruntime(queue.min_vruntime.wrapping_sub(first_floor)));
 }
 
-fn eevdf_times(show: &Show<'_>, queue: &EevdfQueueSnapshot, out: &mut String) {
-    let end = |vruntime: Option<u64>| vruntime.map_or(show.nobody(), Msecs::of_vruntime);
-    let (left, right) = (end(queue.left_vruntime), end(queue.right_vruntime));
-    line(out, "left_deadline", end(queue.left_deadline));
-    line(out, "left_vruntime", left);
-    let from_zero = show.snapshot.config.rules.v_ref.get() == scheduler::registry::VRef::Zero;
-    line(out, if from_zero { "zero_vruntime" } else { "min_vruntime" }, Msecs::of_vruntime(queue.v0));
-    line(out, "avg_vruntime", Msecs::of_vruntime(queue.avg_vruntime));
-    line(out, "right_vruntime", right);
-    line(out, "spread", Msecs(right.0.wrapping_sub(left.0)));
+fn eevdf_times(queue: &EevdfQueueSnapshot, lines: &mut Lines<'_>) {
+    let nobody = lines.show.nobody();
+    let end = |vruntime: Option<u64>| vruntime.map_or(nobody, Msecs::of_vruntime);
+    let by_deadline = lines.show.since(Release::BY_DEADLINE);
+    let last = if by_deadline { queue.right_vruntime } else { queue.greatest_vruntime };
+    let (left, right) = (end(queue.left_vruntime), end(last));
+    lines.line("left_deadline", end(queue.left_deadline));
+    lines.line("left_vruntime", left);
+    let from_zero = lines.show.snapshot.config.rules.v_ref.get() == VRef::Zero;
+    lines.line(if from_zero { "zero_vruntime" } else { "min_vruntime" }, Msecs::of_vruntime(queue.v0));
+    lines.line("avg_vruntime", Msecs::of_vruntime(queue.avg_vruntime));
+    lines.line("right_vruntime", right);
+    lines.line("spread", Msecs(right.0.wrapping_sub(left.0)));
 }
 
-fn counts(show: &Show<'_>, queue: &FairQueueSnapshot, out: &mut String) {
-    if show.since(Release::SCHEDSTAT_17) {
-        line(out, "nr_queued", queue.nr_running);
-        line(out, "h_nr_runnable", queue.h_nr_running - queue.eevdf.nr_delayed);
-        line(out, "h_nr_queued", queue.h_nr_running);
-        line(out, "h_nr_idle", queue.nr_idle);
-        return;
-    }
-    line(out, "nr_running", queue.nr_running);
-    if show.since(Release::ALL_CLASSES) {
-        line(out, "h_nr_running", queue.h_nr_running);
-        line(out, "idle_nr_running", queue.nr_idle);
-        line(out, "idle_h_nr_running", queue.nr_idle);
-    }
+fn counts(queue: &FairQueueSnapshot, lines: &mut Lines<'_>) {
+    let delayed = queue.eevdf.nr_delayed;
+    lines.line("nr_running", queue.nr_running);
+    lines.line("h_nr_running", queue.h_nr_running);
+    lines.line("h_nr_delayed", delayed);
+    lines.line("idle_nr_running", queue.nr_idle);
+    lines.line("idle_h_nr_running", queue.nr_idle);
+    lines.line("nr_queued", queue.nr_running);
+    lines.line("h_nr_runnable", queue.h_nr_running - delayed);
+    lines.line("h_nr_queued", queue.h_nr_running);
+    lines.line("h_nr_idle", queue.nr_idle);
 }
 
-fn averages(show: &Show<'_>, queue: &FairQueueSnapshot, out: &mut String) {
-    let runnable = show.since(Release::RUNNABLE);
-    line(out, "load_avg", queue.average.load_avg.get());
-    if runnable {
-        line(out, "runnable_avg", queue.average.runnable_avg.get());
+fn averages(group: GroupId, queue: &FairQueueSnapshot, lines: &mut Lines<'_>) {
+    // Entities of groups have a weight of their own for this, which is not modelled.
+    if lines.show.groups.is_empty() {
+        lines.line("runnable_weight", lines.show.weight(queue.load));
     }
-    line(out, "util_avg", queue.average.util_avg.get());
-    if show.since(Release::TASK_STATES) {
-        let name = if show.since(Release::ONE_ESTIMATE) { "util_est" } else { "util_est_enqueued" };
-        line(out, name, queue.estimated);
+    lines.line("load_avg", queue.average.load_avg.get());
+    // Kept of the root's queue only.
+    if group == GroupId::ROOT {
+        lines.line("runnable_load_avg", queue.queued_load);
     }
-    let [load, util, was_runnable] = queue.removed;
-    line(out, "removed.load_avg", load);
-    line(out, "removed.util_avg", util);
-    if runnable {
-        line(out, "removed.runnable_avg", was_runnable);
-    }
+    lines.line("runnable_avg", queue.average.runnable_avg.get());
+    lines.line("util_avg", queue.average.util_avg.get());
+    lines.line("util_est_enqueued", queue.estimated);
+    lines.line("util_est", queue.estimated);
+    let removed = queue.removed;
+    lines.line("removed_load_avg", removed.load);
+    lines.line("removed_util_avg", removed.util);
+    lines.line("removed.load_avg", removed.load);
+    lines.line("removed.util_avg", removed.util);
+    lines.line("removed.runnable_sum", removed.runnable_units);
+    lines.line("removed.runnable_avg", removed.runnable);
 }
 
 /// With RT_GROUP_SCHED a block for each group, the newest first, the root's last (fair-class 11.6).
@@ -154,15 +163,14 @@ pub(super) fn real_time(show: &Show<'_>, cpu: &CpuSnapshot, out: &mut String) {
 }
 
 fn real_time_queue(show: &Show<'_>, queue: &RtQueueSnapshot, runtime: Msecs, out: &mut String) {
-    line(out, "rt_nr_running", queue.nr_running);
-    if show.since(Release::WAIT_TIME) && !show.since(Release::NO_MIGRATORY) {
-        line(out, "rt_nr_migratory", queue.nr_migratory);
-    }
+    let mut lines = Lines::of(show, Block::RealTimeQueue, out);
+    lines.line("rt_nr_running", queue.nr_running);
+    lines.line("rt_nr_migratory", queue.nr_migratory);
     let is_limited = show.snapshot.config.rules.rt_throttle.get() != RtThrottle::Off;
     if is_limited || !show.since(Release::NO_RT_LIMIT) {
-        line(out, "rt_throttled", u8::from(queue.throttled));
-        line(out, "rt_time", Msecs::from(queue.time));
-        line(out, "rt_runtime", runtime);
+        lines.line("rt_throttled", u8::from(queue.throttled));
+        lines.line("rt_time", Msecs::from(queue.time));
+        lines.line("rt_runtime", runtime);
     }
 }
 
@@ -170,15 +178,14 @@ fn real_time_queue(show: &Show<'_>, queue: &RtQueueSnapshot, runtime: Msecs, out
 pub(super) fn deadline(show: &Show<'_>, cpu: &CpuSnapshot, out: &mut String) {
     let DlQueueSnapshot { nr_running, nr_migratory, promises } = cpu.dl;
     let _infallible = writeln!(out, "\ndl_rq[{}]:", cpu.cpu);
-    line(out, "dl_nr_running", nr_running);
-    if !show.since(Release::NO_MIGRATORY) {
-        line(out, "dl_nr_migratory", nr_migratory);
-    }
+    let mut lines = Lines::of(show, Block::DeadlineQueue, out);
+    lines.line("dl_nr_running", nr_running);
+    lines.line("dl_nr_migratory", nr_migratory);
     match promises.limit_per_cpu {
-        Some(limit) => line(out, "dl_bw->bw", limit),
-        None => line(out, "dl_bw->bw", -1),
+        Some(limit) => lines.line("dl_bw->bw", limit),
+        None => lines.line("dl_bw->bw", -1),
     }
-    line(out, "dl_bw->total_bw", promises.total);
+    lines.line("dl_bw->total_bw", promises.total);
 }
 
 /// That of the root: until the first real-time task runs, nobody has looked at the limit.

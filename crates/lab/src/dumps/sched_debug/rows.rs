@@ -13,7 +13,9 @@ const OF_3: &str = "            task   PID         tree-key  switches  prio     
                     exec-runtime         sum-exec        sum-sleep";
 const WITH_WAITING: &str = "            task   PID         tree-key  switches  prio     \
                             wait-time             sum-exec        sum-sleep";
-const WITH_STATE: &str = " S            task   PID         tree-key  switches  prio     \
+const WITH_STATE: &str = " S           task   PID         tree-key  switches  prio     \
+                          wait-time             sum-exec        sum-sleep";
+const STATE_APART: &str = " S            task   PID         tree-key  switches  prio     \
                           wait-time             sum-exec        sum-sleep";
 const OF_EEVDF: &str = " S            task   PID       vruntime   eligible    deadline             \
                         slice          sum-exec      switches  prio         wait-time        \
@@ -24,7 +26,8 @@ pub(super) fn write(show: &Show<'_>, cpu: &CpuSnapshot, out: &mut String) {
         release if release < Release::CLOCKS => (OF_2_6, 126),
         release if release < Release::WAIT_TIME => (OF_3, 106),
         release if release < Release::TASK_STATES => (WITH_WAITING, 106),
-        release if release < Release::TIDY_ROWS => (WITH_STATE, 109),
+        release if release < Release::STATES_APART => (WITH_STATE, 107),
+        release if release < Release::TIDY_ROWS => (STATE_APART, 109),
         _ => (OF_EEVDF, 163),
     };
     let path = if show.groups.is_empty() || show.release < Release::TIDY_ROWS { "" } else { "  group-path" };
@@ -122,8 +125,9 @@ impl Row<'_> {
     fn with_state(&self) -> String {
         let (task, vruntime) = (self.task, Msecs::of_vruntime(self.task.vruntime));
         let [waited, executed, slept, blocked] = self.times();
+        let apart = if self.show.since(Release::STATES_APART) { " " } else { "" };
         let mut row = format!(
-            "{} {:>15} {:>5} {vruntime:9} {:>9} {:>5} {waited:9} {executed:9} {slept:9}",
+            "{}{apart}{:>15} {:>5} {vruntime:9} {:>9} {:>5} {waited:9} {executed:9} {slept:9}",
             self.state(),
             task.comm,
             self.pid(),

@@ -3,12 +3,12 @@
 use super::view::View;
 use crate::snapshot::{
     DlQueueSnapshot, EevdfQueueSnapshot, FairEntitySnapshot, FairGroupQueueSnapshot, FairQueueSnapshot,
-    RtGroupQueueSnapshot, RtQueueSnapshot,
+    RemovedSnapshot, RtGroupQueueSnapshot, RtQueueSnapshot,
 };
 use scheduler::fair::{CfsRq, EntityId, GroupQueue, QueueAverages};
 use scheduler::rq::{RqState, RunQueue};
 use scheduler::rt::Bandwidth;
-use scheduler::{GroupId, TaskId, dl};
+use scheduler::{GroupId, TaskId, dl, fair};
 
 impl View<'_> {
     pub(super) fn fair_queue(self, rq: &RunQueue, state: &RqState, group: GroupId) -> FairQueueSnapshot {
@@ -29,7 +29,13 @@ impl View<'_> {
             average: average.clone(),
             // The estimates of all tasks are summed in the root's queue.
             estimated: if is_root { published.pelt.estimated.get() } else { 0 },
-            removed: [&removed.load_avg, &removed.util_avg, &removed.runnable_avg].map(|sum| sum.get()),
+            queued_load: if is_root { published.pelt.queued_load.get() } else { 0 },
+            removed: RemovedSnapshot {
+                load: removed.load_avg.get(),
+                util: removed.util_avg.get(),
+                runnable: removed.runnable_avg.get(),
+                runnable_units: removed.runnable_units(average),
+            },
             eevdf: self.eevdf_queue(state, fair),
         }
     }
@@ -40,6 +46,7 @@ impl View<'_> {
             left_deadline: tree.first().map(|c| c.deadline),
             left_vruntime: tree.least_vruntime(),
             right_vruntime: tree.in_order().last().map(|c| c.vruntime),
+            greatest_vruntime: tree.in_order().into_iter().map(|c| c.vruntime).reduce(later),
             v0: fair.eevdf.v0,
             avg_vruntime: fair.zero_lag_point(&self.k.tasks),
             nr_delayed: self.delayed(state, fair),
@@ -111,6 +118,11 @@ impl View<'_> {
             promises: dl::promises(self.k, rq.cpu),
         }
     }
+}
+
+/// The later of two virtual times, which may wrap around.
+fn later(a: u64, b: u64) -> u64 {
+    if fair::lag(a, b) < 0 { b } else { a }
 }
 
 fn rt_queue_of(rq: &RunQueue, state: &RqState, group: GroupId, of: &Bandwidth) -> RtQueueSnapshot {

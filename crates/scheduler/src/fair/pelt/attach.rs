@@ -28,6 +28,11 @@ impl Removed {
         self.util_avg.set(self.util_avg.get() + task.util_avg.get());
     }
 
+    /// Of how much time that was runnable this is, in the units of the queue's sums.
+    pub fn runnable_units(&self, queue: &Average) -> u64 {
+        self.runnable_avg.get() * queue.divider() / FULL
+    }
+
     /// Subtracts from the queue what has left, if anything has; of how much time that was runnable the sum
     /// is, in units.
     #[inline]
@@ -37,7 +42,7 @@ impl Removed {
         }
         self.tasks.set(0);
         let divider = queue.divider();
-        let runnable = self.runnable_avg.get() * divider / FULL;
+        let runnable = self.runnable_units(queue);
         let pairs = [
             (&queue.load_avg, &queue.load_sum, self.load_avg.take()),
             (&queue.runnable_avg, &queue.runnable_sum, self.runnable_avg.take()),
