@@ -64,6 +64,29 @@ impl Distribution {
     }
 }
 
+/// Distributions whose names do not tell a kernel, by the beginnings of those names, with the reason. A number
+/// may follow.
+const UNSETTLED: &[(&[&str], &str)] = &[
+    (&["fedora", "fc"], "Fedora moves on to newer kernels within a release"),
+    (
+        &["arch", "manjaro", "tumbleweed", "opensuse", "gentoo", "nixos", "void"],
+        "it moves on to newer kernels all the time",
+    ),
+    (&["debian14", "forky", "sid"], "it is not released, and moves on to newer kernels"),
+    (&["mint", "linuxmint"], "it has the kernels of Ubuntu: ubuntu22.04 in 21, ubuntu24.04 in 22"),
+    (&["centos", "rocky", "alma", "almalinux", "oracle"], "it has the kernels of Red Hat: rhel9 in 9"),
+];
+
+/// Why the name of a distribution tells no kernel, where that is known.
+pub fn why_unsettled(word: &str) -> Option<&'static str> {
+    let word = word.to_lowercase();
+    let is_it = |name: &str| {
+        let number = word.strip_prefix(name).map(|rest| rest.trim_start_matches(['-', ' ']));
+        number.is_some_and(|number| number.chars().all(|c| c.is_ascii_digit() || c == '.'))
+    };
+    UNSETTLED.iter().find(|(names, _)| names.iter().any(|name| is_it(name))).map(|(_, why)| *why)
+}
+
 /// Every distribution that `--kernel` knows. Sources: of ticks the build configurations of the distributions'
 /// x86-64 kernels, of preemption models fair-placement 8.8.
 pub const DISTRIBUTIONS: &[Distribution] = &[

@@ -1,6 +1,7 @@
 //! Why a kernel or a setting was refused, and what was probably meant.
 
 use super::DISTRIBUTIONS;
+use super::distributions::why_unsettled;
 use scheduler::registry::{ALIASES, Feature, PROFILES, RULES, SettingError, TUNABLES};
 use std::fmt;
 use suggest::suggest;
@@ -41,6 +42,10 @@ impl fmt::Display for KernelError {
                 Some(near) => write!(f, "; did you mean `{near}`?"),
                 None => f.write_str("; `schedlab list features`, `list rules` and `list tunables` show all"),
             },
+            SettingError::UnknownProfile { name } if why_unsettled(name).is_some() => {
+                let why = why_unsettled(name).unwrap_or_default();
+                write!(f, ": {why}; name the release, as uname -r prints it, such as 6.12.9-200")
+            }
             SettingError::UnknownProfile { name } => match nearest_kernel(name) {
                 Some(near) => write!(f, "; did you mean `{near}`?"),
                 None => f.write_str(
@@ -103,7 +108,36 @@ mod tests {
         let text =
             |name: &str| KernelError::from(SettingError::UnknownProfile { name: name.into() }).to_string();
         assert!(text("bookwurm").ends_with("; did you mean `bookworm`?"), "{}", text("bookwurm"));
-        assert!(text("fedora").ends_with("any release will do, as uname -r prints it"), "{}", text("fedora"));
+        assert!(
+            text("solaris").ends_with("any release will do, as uname -r prints it"),
+            "{}",
+            text("solaris")
+        );
+    }
+
+    /// Names of distributions that are known, and tell no kernel.
+    #[test]
+    fn a_distribution_that_moves_on_is_told_from_a_typing_error() {
+        let text =
+            |name: &str| KernelError::from(SettingError::UnknownProfile { name: name.into() }).to_string();
+        for (name, why) in [
+            ("fedora", "Fedora moves on to newer kernels within a release"),
+            ("Fedora 42", "Fedora moves on"),
+            ("fc42", "Fedora moves on"),
+            ("arch", "it moves on to newer kernels all the time"),
+            ("debian14", "it is not released"),
+            ("mint", "ubuntu24.04 in 22"),
+            ("mint21.3", "ubuntu22.04 in 21"),
+            ("rocky9", "rhel9 in 9"),
+        ] {
+            let text = text(name);
+            assert!(text.starts_with(&format!("unknown kernel `{name}`: ")) && text.contains(why), "{text}");
+            assert!(
+                text.ends_with("; name the release, as uname -r prints it, such as 6.12.9-200"),
+                "{text}"
+            );
+        }
+        assert!(text("debian15").contains("did you mean"), "{}", text("debian15"));
     }
 
     #[test]

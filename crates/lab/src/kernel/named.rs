@@ -165,6 +165,27 @@ impl NamedKernel {
         DIFFERENCES.iter().filter(move |d| release.is_some_and(|release| d.applies(release, profile)))
     }
 
+    /// What came later to the stable branch of a distribution that does not follow it: its makers may have
+    /// taken that over.
+    pub fn later_in_branch(&self) -> impl Iterator<Item = &'static Difference> {
+        let (end, profile) = (self.end_of_branch(), self.profile);
+        let differs = move |d: &&Difference| end.is_some_and(|end| d.applies(end, profile));
+        let known: Vec<&Difference> = self.differences().collect();
+        DIFFERENCES.iter().filter(differs).filter(move |d| !known.contains(d))
+    }
+
+    /// The profile of the end of that branch, where it has one of its own.
+    #[must_use]
+    pub fn profile_of_branch(&self) -> Option<&'static str> {
+        nearest_profile(self.end_of_branch()?).filter(|profile| *profile != self.profile)
+    }
+
+    /// The end of the branch that a distribution began with and does not follow.
+    fn end_of_branch(&self) -> Option<Release> {
+        let of = Distribution::find(&self.asked)?;
+        (!of.follows_stable).then(|| of.linux.end_of_branch())
+    }
+
     /// What is known to differ, but in no way that `--set` could express or a table list.
     pub fn remark(&self) -> Option<&'static str> {
         self.remark
@@ -388,6 +409,27 @@ mod tests {
         assert!(note("3.10").expect("a note").contains("(PELT), here by what is runnable at the moment"));
         assert!(note("7.3").expect("a note").contains("of whatever group, stand in one queue"));
         assert!(note("3.6").expect("a note").ends_with("what differs is not established"));
+    }
+
+    /// Fair-placement 8.1: what 5.15.y got, which Ubuntu takes its own 5.15 from.
+    #[test]
+    fn a_distribution_beside_its_branch_tells_what_came_to_that() {
+        let later = |word| -> Vec<&str> {
+            let kernel = NamedKernel::find(word).expect("a kernel");
+            kernel.later_in_branch().filter_map(|d| d.setting).collect()
+        };
+        let jammy = later("ubuntu22.04");
+        for setting in ["SIS_UTIL", "NO_SIS_PROP", "NO_RT_PUSH_IPI", "rto_skip_self=on"] {
+            assert!(jammy.contains(&setting), "{setting}: {jammy:?}");
+        }
+        for word in ["debian12", "5.15", "5.15.160"] {
+            assert_eq!(later(word), [""; 0], "{word}");
+        }
+        let branch = |word| NamedKernel::find(word).expect("a kernel").profile_of_branch();
+        assert_eq!(
+            [branch("rhel10"), branch("ubuntu22.04"), branch("debian13")],
+            [Some("6.12.y"), None, None]
+        );
     }
 
     /// Fair-placement 5.1: Debian's kernels tick at 250.
