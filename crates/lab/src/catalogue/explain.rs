@@ -1,6 +1,6 @@
 //! What each kind has to say beyond its sentence.
 
-use super::{Entry, Explanation, Kind, Section, counters, specification};
+use super::{Entry, Explanation, Kind, Section, columns, counters, specification};
 use crate::kernel::{
     Build, Change, DEFAULT_PROFILE, KernelConfig, ModelOrigin, NamedKernel, WHY_DEFAULT, rates_of_ticks,
 };
@@ -32,6 +32,22 @@ pub(super) fn explain(kind: Kind, found: Entry) -> Explanation {
         Kind::Specification => Details { source: specification::source(&name), sections: Vec::new() },
     };
     Explanation { kind, name, meaning, source: details.source, sections: details.sections }
+}
+
+/// A heading that is nothing else.
+pub(super) fn column(name: &str) -> Explanation {
+    let meaning = "A column of the tables of a run.".to_owned();
+    Explanation { kind: Kind::Term, name: name.to_owned(), meaning, source: None, sections: Vec::new() }
+}
+
+/// With what this name means as the heading of a column.
+pub(super) fn as_column(mut explanation: Explanation, name: &str) -> Explanation {
+    let entries = columns::headed(name);
+    if !entries.is_empty() {
+        let title = "as a column of the tables of a run".to_owned();
+        explanation.sections.push(Section { title, entries });
+    }
+    explanation
 }
 
 /// A release of Linux that no list has.
@@ -93,11 +109,21 @@ fn named(kernel: &NamedKernel) -> Details {
         .differences()
         .map(|d| Entry::new(d.setting.unwrap_or("-"), format!("{} ({})", d.what, d.source)));
     let remark = kernel.remark().map(|remark| Entry::new("-", remark));
+    let of_branch = kernel
+        .profile_of_branch()
+        .map(|profile| Entry::new(profile, "is described as a kernel of its own (explain says how)"));
+    let later = kernel
+        .later_in_branch()
+        .map(|d| Entry::new(d.setting.unwrap_or("-"), format!("{} ({})", d.what, d.source)));
     Details::default()
         .with("its build sets", kernel.build.iter().flat_map(of_build).collect())
         .with(
             "known to differ from the profile (with the setting that brings it, if any)",
             known.chain(remark).collect(),
+        )
+        .with(
+            "its stable branch got later, and its makers may have taken over",
+            of_branch.into_iter().chain(later).collect(),
         )
         .with("approximate in (`schedlab explain NAME` says more)", approximate(kernel.profile))
 }

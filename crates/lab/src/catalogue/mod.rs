@@ -1,6 +1,7 @@
 //! Everything that has a name: kernels, distributions, features, rules, tunables, aliases, machines, loads,
 //! decisions, counters, experiments, limits, and what the specification numbers.
 
+mod columns;
 mod counters;
 mod explain;
 mod lists;
@@ -162,8 +163,11 @@ pub fn explain(name: &str) -> Result<Explanation, Error> {
         })
     };
     match by(|a, b| a == b).or_else(|| by(str::eq_ignore_ascii_case)) {
-        Some((kind, entry)) => Ok(explain::explain(kind, entry)),
-        None if let Some(counter) = counters::by_label(name) => Ok(explain::explain(Kind::Counter, counter)),
+        Some((kind, entry)) => Ok(explain::as_column(explain::explain(kind, entry), name)),
+        None if let Some(counter) = counters::by_label(name) => {
+            Ok(explain::as_column(explain::explain(Kind::Counter, counter), name))
+        }
+        None if !columns::headed(name).is_empty() => Ok(explain::as_column(explain::column(name), name)),
         None if let Some(found) = explain::alias_of_values(name) => Ok(found),
         None if let Some(found) = explain::not_modelled(name) => Ok(found),
         None if let Some(found) = specification::numbered(name) => Ok(found),
@@ -171,6 +175,7 @@ pub fn explain(name: &str) -> Result<Explanation, Error> {
         None if let Ok(kernel) = NamedKernel::find(name) => Ok(explain::release(&kernel)),
         None => {
             let names = Kind::ALL.into_iter().flat_map(Kind::entries).map(|entry| entry.name);
+            let names = names.chain(columns::headings());
             Err(Error::UnknownName { name: name.to_owned(), nearest: suggest(name, names) })
         }
     }

@@ -3,18 +3,21 @@
 use std::collections::BTreeMap;
 
 use super::Rows;
-use super::table::{Align, Table};
+use super::table::Align::{Left, Right};
+use super::table::{Heading, Table};
 use crate::numbers::{count, count_u64};
 use schema::{Figure, Row, Totals};
 
 /// Reasons that a folded table shows.
 const MAX_REASONS: usize = 20;
 
+pub(super) const COLUMNS: [Heading; 3] = [("counter", Left), ("total", Right), ("per second", Right)];
+pub(super) const OF_DECISIONS: [Heading; 2] = [("times", Right), ("decision", Left)];
+
 /// Each counter with its rate per simulated second.
 #[must_use]
 pub fn totals(totals: &Totals, simulated_ns: u64) -> String {
-    let mut table =
-        Table::new(&[("counter", Align::Left), ("total", Align::Right), ("per second", Align::Right)]);
+    let mut table = Table::new(&COLUMNS);
     let mut rows: Vec<(Row, &Figure<Totals>)> =
         Totals::FIGURES.iter().filter_map(|figure| Some((figure.row?, figure))).collect();
     rows.sort_by_key(|(row, _)| *row);
@@ -42,7 +45,7 @@ pub fn decisions(decisions: &BTreeMap<String, u64>, rows: Rows) -> String {
     if rows == Rows::Folded && sorted.len() > MAX_REASONS {
         rest = MAX_REASONS..sorted.len();
     }
-    let mut table = Table::new(&[("times", Align::Right), ("decision", Align::Left)]);
+    let mut table = Table::new(&OF_DECISIONS);
     let shown = if rest.is_empty() { &sorted[..] } else { &sorted[..rest.start] };
     for (reason, times) in shown {
         table.row([count_u64(*times), (*reason).clone()]);

@@ -1,9 +1,23 @@
 //! The table of CPUs.
 
 use super::Rows;
-use super::table::{Align, Table};
+use super::table::Align::Right;
+use super::table::{Heading, Table};
 use crate::numbers::{count_u64, duration_ns};
 use schema::CpuResult;
+
+pub(super) const COLUMNS: [Heading; 10] = [
+    ("\ncpu", Right),
+    ("\nswitches", Right),
+    ("\nidle", Right),
+    ("rq lock\ntaken", Right),
+    ("\ncontended", Right),
+    ("max\nwait", Right),
+    ("max\nwaiters", Right),
+    ("holding\nown", Right),
+    ("IPIs\nsent", Right),
+    ("\nreceived", Right),
+];
 
 /// More CPUs than this are folded.
 const MAX_ROWS: usize = 64;
@@ -26,19 +40,7 @@ pub fn cpus(cpus: &[CpuResult], rows: Rows) -> String {
         shown.truncate(FOLDED_ROWS);
         folded = format!("{FOLDED_ROWS} of {} CPUs: those with the longest lock waits\n", cpus.len());
     }
-    use Align::Right;
-    let mut table = Table::new(&[
-        ("\ncpu", Right),
-        ("\nswitches", Right),
-        ("\nidle", Right),
-        ("rq lock\ntaken", Right),
-        ("\ncontended", Right),
-        ("max\nwait", Right),
-        ("max\nwaiters", Right),
-        ("holding\nown", Right),
-        ("IPIs\nsent", Right),
-        ("\nreceived", Right),
-    ]);
+    let mut table = Table::new(&COLUMNS);
     for cpu in shown {
         table.row([
             cpu.cpu.to_string(),

@@ -1,13 +1,27 @@
 //! The table of deadline tasks.
 
 use super::Rows;
-use super::table::{Align, Table};
+use super::table::Align::{Left, Right};
+use super::table::{Heading, Table};
 use crate::numbers::{count_u64, duration_ns, exact_duration};
 use schema::{DeadlineResult, TaskResult};
 use std::cmp::Reverse;
 
 /// More tasks than this are not shown, unless all are asked for.
 const MAX_ROWS: usize = 32;
+
+pub(super) const COLUMNS: [Heading; 10] = [
+    ("\npid", Right),
+    ("deadline\ntask", Left),
+    ("runtime/\ndeadline/period", Right),
+    ("\njobs", Right),
+    ("\nmissed", Right),
+    ("longest\nresponse", Right),
+    ("\nlate by", Right),
+    ("\nthrottles", Right),
+    ("\nthrottled", Right),
+    ("replen-\nishments", Right),
+];
 
 fn of_class(task: &TaskResult) -> Option<(&TaskResult, &DeadlineResult)> {
     Some((task, task.deadline.as_ref()?))
@@ -26,20 +40,7 @@ pub fn deadlines(tasks: &[TaskResult], rows: Rows) -> String {
         all.sort_by_key(|row| Reverse(row.1.stat.missed));
         all.truncate(MAX_ROWS);
     }
-    use Align::{Left, Right};
-    let mut table = Table::new(&[
-        ("\npid", Right),
-        ("deadline\ntask", Left),
-        ("runtime/\ndeadline/period", Right),
-        ("\njobs", Right),
-        ("\nmissed", Right),
-        ("longest\nresponse", Right),
-        ("\nlate by", Right),
-        ("\nthrottles", Right),
-        ("\nthrottled", Right),
-        ("replen-\nishments", Right),
-    ])
-    .labelled_by(2);
+    let mut table = Table::new(&COLUMNS).labelled_by(2);
     for (task, DeadlineResult { runtime_ns, deadline_ns, period_ns, reclaims, stat }) in all {
         let [runtime, relative, period] = [*runtime_ns, *deadline_ns, *period_ns].map(exact_duration);
         let late = stat.longest_response_ns.saturating_sub(*deadline_ns);

@@ -1,15 +1,18 @@
 //! The table of frequencies and energy.
 
-use super::table::{Align, Table};
+use super::table::Align::Right;
+use super::table::{Heading, Table};
 use crate::numbers::duration_ns;
 use schema::FrequencyResult;
+
+pub(super) const COLUMNS: [Heading; 4] =
+    [("cpu", Right), ("busy", Right), ("mean MHz", Right), ("energy", Right)];
 
 /// How fast CPUs ran that have several frequencies, and what that took; the last row sums that up.
 #[must_use]
 pub fn frequency(result: Option<&FrequencyResult>) -> String {
     let Some(FrequencyResult { cpus, energy_uj, .. }) = result else { return String::new() };
-    use Align::Right;
-    let mut table = Table::new(&[("cpu", Right), ("busy", Right), ("mean MHz", Right), ("energy", Right)]);
+    let mut table = Table::new(&COLUMNS);
     let energy = |uj: Option<u64>| uj.map_or("-".to_owned(), millijoules);
     for cpu in cpus {
         let mean = (cpu.mean_khz + 500) / 1_000;

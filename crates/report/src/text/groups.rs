@@ -1,8 +1,28 @@
 //! The table of task groups.
 
-use super::table::{Align, Table};
+use super::table::Align::{Left, Right};
+use super::table::{Heading, Table};
 use crate::numbers::{count_u64, duration_ns, exact_duration};
 use schema::{GroupClamps, GroupLimit, GroupResult, PartitionResult, RtGroupLimit};
+
+pub(super) const COLUMNS: [Heading; 10] = [
+    ("\ngroup", Left),
+    ("\nweight", Right),
+    ("cpu\nmax", Right),
+    ("\nusage", Right),
+    ("\nshare", Right),
+    ("nr_\nperiods", Right),
+    ("nr_\nthrottled", Right),
+    ("\nthrottled", Right),
+    ("nr_\nbursts", Right),
+    ("\nburst", Right),
+];
+/// Those of groups with run time for real-time tasks, with CPUs, with clamps: where a group has any.
+pub(super) const OF_RT: [Heading; 3] =
+    [("rt_runtime\nin rt_period", Right), ("rt\nstops", Right), ("rt\nthrottled", Right)];
+pub(super) const CPUS: Heading = ("cpuset\ncpus", Right);
+pub(super) const CLAMPS: Heading = ("uclamp\nmin-max", Right);
+pub(super) const OF_PARTITIONS: [Heading; 3] = [("cpus", Left), ("partition", Left), ("sched domains", Left)];
 
 /// What each group was to get, what it got, and what its limit did, under the names of `cpu.stat`.
 #[must_use]
@@ -10,30 +30,18 @@ pub fn groups(groups: &[GroupResult]) -> String {
     if groups.is_empty() {
         return String::new();
     }
-    use Align::{Left, Right};
-    let mut columns = vec![
-        ("\ngroup", Left),
-        ("\nweight", Right),
-        ("cpu\nmax", Right),
-        ("\nusage", Right),
-        ("\nshare", Right),
-        ("nr_\nperiods", Right),
-        ("nr_\nthrottled", Right),
-        ("\nthrottled", Right),
-        ("nr_\nbursts", Right),
-        ("\nburst", Right),
-    ];
+    let mut columns = COLUMNS.to_vec();
     let has_rt = groups.iter().any(|group| group.rt.is_some());
     if has_rt {
-        columns.extend([("rt_runtime\nin rt_period", Right), ("rt\nstops", Right), ("rt\nthrottled", Right)]);
+        columns.extend(OF_RT);
     }
     let has_cpus = groups.iter().any(|group| group.cpus.is_some());
     if has_cpus {
-        columns.push(("cpuset\ncpus", Right));
+        columns.push(CPUS);
     }
     let has_clamps = groups.iter().any(|group| group.clamps.is_some());
     if has_clamps {
-        columns.push(("uclamp\nmin-max", Right));
+        columns.push(CLAMPS);
     }
     let mut table = Table::new(&columns);
     for GroupResult { name, weight, max, rt, cpus, clamps, stat } in groups {
@@ -71,8 +79,7 @@ pub fn partitions(partitions: &[PartitionResult]) -> String {
     if partitions.is_empty() {
         return String::new();
     }
-    let mut table =
-        Table::new(&[("cpus", Align::Left), ("partition", Align::Left), ("sched domains", Align::Left)]);
+    let mut table = Table::new(&OF_PARTITIONS);
     for PartitionResult { cpus, group, isolated } in partitions {
         let name =
             group.clone().unwrap_or_else(|| if *isolated { "isolcpus" } else { "(the rest)" }.to_owned());

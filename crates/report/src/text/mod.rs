@@ -98,6 +98,43 @@ pub enum Rows {
     All,
 }
 
+/// A column of the tables of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunColumn {
+    /// What a row of its table is about, in the plural.
+    pub of: &'static str,
+    /// Its heading, in one line.
+    pub heading: String,
+}
+
+/// Every column that the tables of a run can have; loads have tables of their own besides, laid out as the
+/// real tools do.
+#[must_use]
+pub fn run_columns() -> Vec<RunColumn> {
+    let groups = [&groups::COLUMNS[..], &groups::OF_RT, &[groups::CPUS, groups::CLAMPS]].concat();
+    let tables: [(&str, &[table::Heading]); 9] = [
+        ("threads", &threads::COLUMNS),
+        ("tasks", &tasks::COLUMNS),
+        ("deadline tasks", &deadlines::COLUMNS),
+        ("CPUs", &cpus::COLUMNS),
+        ("groups", &groups),
+        ("partitions", &groups::OF_PARTITIONS),
+        ("frequencies", &frequency::COLUMNS),
+        ("counters", &counters::COLUMNS),
+        ("decisions", &counters::OF_DECISIONS),
+    ];
+    // A word that is broken over the lines is put together again.
+    let one_line = |heading: &str| {
+        let (first, second) = heading.split_once('\n').unwrap_or(("", heading));
+        let is_broken = first.ends_with(['_', '/', '-']) || first.is_empty();
+        format!("{}{}{second}", first.trim_end_matches('-'), if is_broken { "" } else { " " })
+    };
+    let columns = |(of, headings): &(&'static str, &[table::Heading])| -> Vec<RunColumn> {
+        headings.iter().map(|(heading, _)| RunColumn { of, heading: one_line(heading) }).collect()
+    };
+    tables.iter().flat_map(columns).collect()
+}
+
 /// The whole result of a run: head, each load's own table, fidelity of a replay, tasks, CPUs, counters,
 /// notes.
 #[must_use]

@@ -13,6 +13,9 @@ pub enum Align {
     Right,
 }
 
+/// The heading of a column, which may have two lines, and how it stands.
+pub type Heading = (&'static str, Align);
+
 /// A table that is filled row by row. Where it is wider than the terminal, it is printed in parts, one below
 /// the other, each with the first columns again.
 pub struct Table {

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::Rows;
 use super::paragraph::{cut, wrap};
-use super::table::{Align, Table};
+use super::table::Align::{Left, Right};
+use super::table::{Heading, Table};
 use crate::numbers::{count_u64, duration_ns};
 use schema::{Policy, TaskResult};
 
@@ -37,24 +38,24 @@ pub fn tasks(tasks: &[TaskResult], rows: Rows) -> String {
 /// Marks the class of a task that had several.
 const CHANGED: char = '*';
 
+/// The last one only where it fits.
+pub(super) const COLUMNS: [Heading; 11] = [
+    ("\npid", Right),
+    ("\ntask", Left),
+    ("\nclass", Left),
+    ("cpu\ntime", Right),
+    ("\nwait", Right),
+    ("\nvol", Right),
+    ("\nnonvol", Right),
+    ("\nmigr", Right),
+    ("wakeup\np99", Right),
+    ("latency\nmax", Right),
+    ("\nexit", Right),
+];
+
 fn table(lines: &[Line], with_exits: bool) -> Table {
-    use Align::{Left, Right};
-    let mut columns = vec![
-        ("\npid", Right),
-        ("\ntask", Left),
-        ("\nclass", Left),
-        ("cpu\ntime", Right),
-        ("\nwait", Right),
-        ("\nvol", Right),
-        ("\nnonvol", Right),
-        ("\nmigr", Right),
-        ("wakeup\np99", Right),
-        ("latency\nmax", Right),
-    ];
-    if with_exits {
-        columns.push(("\nexit", Right));
-    }
-    let mut table = Table::new(&columns).labelled_by(2);
+    let shown = if with_exits { COLUMNS.len() } else { COLUMNS.len() - 1 };
+    let mut table = Table::new(&COLUMNS[..shown]).labelled_by(2);
     for line in lines {
         let mut cells = vec![
             line.who.clone(),

@@ -1,25 +1,27 @@
 //! Threads in a loop, one by one.
 
 use super::paragraph::cut;
-use super::table::{Align, Table};
+use super::table::Align::{Left, Right};
+use super::table::{Heading, Table};
 use crate::numbers::{count_u64, duration_ns};
 use schema::ThreadResult;
+
+pub(super) const COLUMNS: [Heading; 9] = [
+    ("t", Right),
+    ("pid", Right),
+    ("name", Left),
+    ("cycles", Right),
+    ("missed", Right),
+    ("late by", Right),
+    ("response mean", Right),
+    ("p99", Right),
+    ("max", Right),
+];
 
 /// Cycles of each thread, missed deadlines, by how much at most, and response times where the load has them.
 #[must_use]
 pub fn threads(threads: &[ThreadResult]) -> String {
-    use Align::{Left, Right};
-    let mut table = Table::new(&[
-        ("t", Right),
-        ("pid", Right),
-        ("name", Left),
-        ("cycles", Right),
-        ("missed", Right),
-        ("late by", Right),
-        ("response mean", Right),
-        ("p99", Right),
-        ("max", Right),
-    ]);
+    let mut table = Table::new(&COLUMNS);
     for t in threads {
         let response = |figure: fn(&schema::LatencySummary) -> u64| {
             t.response_ns.as_ref().map_or("-".to_owned(), |summary| duration_ns(figure(summary)))
