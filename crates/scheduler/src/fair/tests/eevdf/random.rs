@@ -143,6 +143,59 @@ fn t2_nobody_is_further_from_its_share_than_a_request_and_a_tick() {
     }
 }
 
+/// By how many ms the latest request of a hog was finished after T4's bound without `q`: a request of length
+/// `r` becomes eligible when its hog has had its share, `wait` ms of real time for each of service. Its
+/// length is charged at ticks and when the hog is put out; the next one begins there. The first is half as
+/// long (PLACE_DEADLINE_INITIAL).
+fn lateness(course: &Course, player: usize, r: f64, wait: f64, tick: f64) -> f64 {
+    let ms = |time: Nanos| time.0 as f64 / 1e6;
+    let (mut worst, mut served, mut begun, mut since, mut length) = (f64::MIN, 0.0, 0.0, 0.0, r / 2.0);
+    for stint in course.of(player) {
+        let (mut now, end) = (ms(stint.from), ms(stint.to));
+        while now < end {
+            // The next tick, not the one that has just been.
+            let charged = ((now / tick + 1e-6).floor() + 1.0) * tick;
+            let charged = charged.min(end);
+            served += charged - now;
+            now = charged;
+            if served - begun >= length {
+                let finished = now - (served - begun - length);
+                worst = f64::max(worst, finished - f64::max(begun * wait, since) - length * wait);
+                (begun, since, length) = (served, now, r);
+            }
+        }
+    }
+    worst
+}
+
+/// T4: a request is finished by its virtual deadline and a quantum: what a task that is picked has for sure,
+/// the shortest request, up to the next tick. With `protection=deadline` that is its own request, however long.
+/// (Ten ticks a ms: one that serves several requests is none that the theorem knows.)
+#[test]
+fn t4_requests_are_finished_by_their_deadlines_and_a_quantum() {
+    const TICK: f64 = 0.1;
+    let worst = |profile: &str, settings: &[&str], players: &[Player]| -> f64 {
+        let course = play(1, profile, settings, players, Nanos::from_millis(600));
+        let shares = ideal(players, Nanos::from_millis(1));
+        let of = |at: usize, player: &Player| {
+            lateness(&course, at, player.slice.expect("its own"), 1.0 / shares[at], TICK)
+        };
+        players.iter().enumerate().map(|(at, player)| of(at, player)).fold(f64::MIN, f64::max)
+    };
+    let mut late = Vec::new();
+    let mut all = Vec::new();
+    for seed in 0..40 {
+        let mut dice = Dice::new(500 + seed);
+        let profile = ["6.18", "6.18.y", "7.0", "7.1"][dice.below(4)];
+        let players = hogs(&mut dice, true);
+        let quantum = players.iter().filter_map(|p| p.slice).fold(f64::MAX, f64::min) + TICK;
+        let found = worst(profile, &["hz=10000"], &players);
+        all.push((found, quantum));
+        late.push(worst(profile, &["hz=10000", "protection=deadline"], &players) - quantum);
+    }
+    panic!("{all:.3?} {late:.3?}");
+}
+
 /// D1.
 #[test]
 fn shares_are_those_of_the_weights() {
