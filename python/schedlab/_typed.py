@@ -1083,8 +1083,8 @@ class ReplayFidelity(Record):
 
 
 class DeadlineStat(Record):
-    """Jobs and budgets of a deadline task. A job lasts from a wakeup to the next sleep or sched_yield(); two of the
-    program's are one if the second is due before the first is done. Times in nanoseconds."""
+    """Jobs and budgets of a deadline task. A job lasts from a wakeup to the next sleep or sched_yield(), or from
+    when it was due if the one before took longer than that. Times in nanoseconds."""
 
     __slots__ = ()
     jobs: int
