@@ -182,18 +182,21 @@ fn t4_requests_are_finished_by_their_deadlines_and_a_quantum() {
         };
         players.iter().enumerate().map(|(at, player)| of(at, player)).fold(f64::MIN, f64::max)
     };
-    let mut late = Vec::new();
-    let mut all = Vec::new();
+    let mut late = 0;
     for seed in 0..40 {
         let mut dice = Dice::new(500 + seed);
-        let profile = ["6.18", "6.18.y", "7.0", "7.1"][dice.below(4)];
-        let players = hogs(&mut dice, true);
+        // 7.1 has a timer for the end of requests.
+        let profile = ["6.18", "6.18.y", "7.0"][dice.below(3)];
+        // No request ends at a tick, where a ns that virtual time was rounded by would decide about it.
+        let between = |hog: Player| hog.slice(hog.slice.expect("its own") + TICK / 2.0);
+        let players: Vec<Player> = hogs(&mut dice, true).into_iter().map(between).collect();
         let quantum = players.iter().filter_map(|p| p.slice).fold(f64::MAX, f64::min) + TICK;
         let found = worst(profile, &["hz=10000"], &players);
-        all.push((found, quantum));
-        late.push(worst(profile, &["hz=10000", "protection=deadline"], &players) - quantum);
+        assert!(found <= quantum, "{profile} seed {seed}: {found:.3} of {quantum:.3} ms");
+        let protected = worst(profile, &["hz=10000", "protection=deadline"], &players);
+        late += usize::from(protected > quantum);
     }
-    panic!("{all:.3?} {late:.3?}");
+    assert!(late > 5, "with protection=deadline {late} of 40 are later");
 }
 
 /// D1.
