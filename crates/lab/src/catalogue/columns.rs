@@ -22,7 +22,7 @@ const COLUMNS: &[Column] = &[
     column(
         "threads",
         &["missed"],
-        "Jobs of the load that were done after their deadline, by the load's own count; - where they have none.",
+        "Jobs of the load that were done after their deadline, by its own count; - where they have none.",
     ),
     column(
         "threads",

@@ -2,8 +2,8 @@
 //!
 //! How each is known stands behind it: *recorded* is a recording of 6.1 or 6.18, a version an output of that
 //! kernel which others have published (fair-class 11.6), *commit* the message and date of the change,
-//! *recalled* what nothing but memory says. Where several lines have one source it stands behind the last of them. Lines
-//! without one are as old as this file is (fair-class 11.2, 11.3).
+//! *recalled* what nothing but memory says. Where several lines have one source it stands behind the last of
+//! them. Lines without one are as old as this file is (fair-class 11.2, 11.3).
 //!
 //! Left out: what depends on how a kernel is built and is no part of the scheduler (NUMA balancing, clamps,
 //! core scheduling, sched_ext); sched_clock_stable, which tells of the clock; iowait_sum and iowait_count, as

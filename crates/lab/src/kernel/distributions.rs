@@ -64,8 +64,8 @@ impl Distribution {
     }
 }
 
-/// Distributions whose names do not tell a kernel, by the beginnings of those names, with the reason. A number
-/// may follow.
+/// Distributions whose names do not tell a kernel, by the beginnings of those names, with the reason. A
+/// number may follow.
 const UNSETTLED: &[(&[&str], &str)] = &[
     (&["fedora", "fc"], "Fedora moves on to newer kernels within a release"),
     (

@@ -92,8 +92,8 @@ fn the_least_slice_of_a_sched_idle_task_has_a_rule_of_its_own() {
     assert_eq!(slice("idle_short_sleeper=off"), 750_000);
 }
 
-/// fair-placement 3.2, the figures of the commit that brought the bound: two tasks beside 1000 SCHED_IDLE ones
-/// on one of 8 CPUs have turns of 609 ms, of 24 from 6.3 on; without the others of 12, as ever.
+/// fair-placement 3.2, the figures of the commit that brought the bound: two tasks beside 1000 SCHED_IDLE
+/// ones on one of 8 CPUs have turns of 609 ms, of 24 from 6.3 on; without the others of 12, as ever.
 #[test]
 fn many_light_tasks_do_not_make_turns_longer_than_the_latency() {
     let ends = |rule: &str, light: usize, after: f64| {

@@ -169,8 +169,8 @@ fn lateness(course: &Course, player: usize, r: f64, wait: f64, tick: f64) -> f64
 }
 
 /// T4: a request is finished by its virtual deadline and a quantum: what a task that is picked has for sure,
-/// the shortest request, up to the next tick. With `protection=deadline` that is its own request, however long.
-/// (Ten ticks a ms: one that serves several requests is none that the theorem knows.)
+/// the shortest request, up to the next tick. With `protection=deadline` that is its own request, however
+/// long. (Ten ticks a ms: one that serves several requests is none that the theorem knows.)
 #[test]
 fn t4_requests_are_finished_by_their_deadlines_and_a_quantum() {
     const TICK: f64 = 0.1;
