@@ -7,8 +7,6 @@ use scheduler::registry::{FairPolicy, Profile};
 pub(super) struct Release(pub [u16; 3]);
 
 impl Release {
-    /// sched_tunable_scaling and avg_idle.
-    pub const TUNABLE_SCALING: Release = Release([2, 6, 33]);
     /// No averages of wakeups any more; the statistics of a task are called se.statistics.
     pub const STATISTICS: Release = Release([2, 6, 35]);
     /// "v0.10": clocks in the header, real-time queues, no columns of seed 003.
@@ -19,8 +17,6 @@ impl Release {
     pub const DEADLINE_QUEUES: Release = Release([3, 19, 0]);
     /// The time that a task has waited, in place of its virtual time once more.
     pub const WAIT_TIME: Release = Release([4, 0, 0]);
-    /// What a queue adds to the load of its group.
-    pub const GROUP_LOADS: Release = Release([4, 3, 0]);
     /// How long a CPU idles stands before the statistics, which can be switched off.
     pub const IDLE_TIMES_APART: Release = Release([4, 6, 0]);
     /// Weights are shown as they are counted with: 1024 times as large. Migrations before the statistics.
