@@ -80,7 +80,11 @@ const COLUMNS: &[Column] = &[
         &["throttles"],
         "Times at which it had used up its run time and had to wait for its next period.",
     ),
-    column("deadline tasks", &["throttled"], "How long it waited for that, asleep or not."),
+    column(
+        "deadline tasks",
+        &["throttled"],
+        "How long it waited for its next period with its run time used up, asleep or not.",
+    ),
     column(
         "deadline tasks",
         &["replenishments"],
@@ -121,14 +125,22 @@ const COLUMNS: &[Column] = &[
         "How long its queues were throttled, summed over CPUs (throttled_usec of cpu.stat).",
     ),
     column("groups", &["nr_bursts"], "Periods in which it used more than its quota (cpu.max.burst)."),
-    column("groups", &["burst", "burst_usec"], "CPU time above the quota in those periods."),
+    column(
+        "groups",
+        &["burst", "burst_usec"],
+        "CPU time above the quota in the periods that nr_bursts counts.",
+    ),
     column(
         "groups",
         &["rt_runtime in rt_period"],
         "What its real-time tasks may use of each CPU (cpu.rt_runtime_us, cpu.rt_period_us).",
     ),
-    column("groups", &["rt stops"], "How often its real-time tasks had used that up on a CPU."),
-    column("groups", &["rt throttled"], "How long they were kept from CPUs then, summed over CPUs."),
+    column("groups", &["rt stops"], "How often its real-time tasks had used up their run time on a CPU."),
+    column(
+        "groups",
+        &["rt throttled"],
+        "How long its real-time tasks were kept from CPUs for that, summed over CPUs.",
+    ),
     column("groups", &["cpuset cpus"], "The CPUs that its tasks may use (cpuset.cpus)."),
     column(
         "groups",
