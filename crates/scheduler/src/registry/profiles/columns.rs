@@ -25,8 +25,8 @@ fn alike(words: &[&str]) -> Vec<usize> {
     words.iter().map(|word| words.iter().position(|w| w == word).unwrap_or_default()).collect()
 }
 
-/// fair-placement 8.1. Where its words are not those of the rules here (`v417`), the columns that have the same
-/// word have the same value, and no others; on and off are what they say.
+/// fair-placement 8.1. Where its words are not those of the rules here (`v417`), the columns of one word have
+/// one value, and no others have it; on and off are what they say.
 #[test]
 fn cfs_kernels_are_the_columns_of_fair_placement_8_1() {
     const KERNELS: [&str; 6] = ["4.4", "4.19", "5.4", "5.10", "5.15", "6.1"];
