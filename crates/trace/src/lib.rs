@@ -50,9 +50,9 @@ mod windows;
 mod write;
 
 pub use activity::{
-    Activity, BlockDevice, BlockOperation, BlockRq, HrtimerExpireEntry, HrtimerMode, IrqHandlerEntry,
-    IrqHandlerExit, IrqVector, IrqVectorKind, KernelAddress, Packet, SchedStatDelay, SoftirqVec, SysEnter,
-    SysExit, Syscall, TimerExpireEntry, WorkqueueExecute,
+    Activity, BlockDevice, BlockOperation, BlockRq, CpuIdle, HrtimerExpireEntry, HrtimerMode,
+    IrqHandlerEntry, IrqHandlerExit, IrqVector, IrqVectorKind, KernelAddress, Packet, SchedStatDelay,
+    SoftirqVec, SysEnter, SysExit, Syscall, TimerExpireEntry, WorkqueueExecute,
 };
 pub use builder::TraceBuilder;
 pub use error::ReadError;

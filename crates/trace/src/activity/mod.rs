@@ -244,6 +244,15 @@ impl BlockRq {
 /// Bytes of a sector: the kernel's unit of places on block devices, whatever their own is.
 const SECTOR_BYTES: u32 = 512;
 
+/// A CPU enters an idle state, or leaves it (`cpu_idle`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CpuIdle {
+    /// The state, by the number that its driver gives it; 4294967295 as the CPU leaves it.
+    pub state: u32,
+    /// The CPU.
+    pub cpu: Cpu,
+}
+
 /// A delay that the kernel measured itself (`sched_stat_*`, with schedstats switched on).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SchedStatDelay {
@@ -361,6 +370,8 @@ pub enum Activity {
     /// `sched_wake_idle_without_ipi`: an idle CPU that polls, or waits with MWAIT, is asked to reschedule by
     /// a flag that it watches, and gets no interrupt (since 3.16).
     SchedWakeIdleWithoutIpi(Cpu),
+    /// `cpu_idle`: a CPU enters an idle state, or leaves it.
+    CpuIdle(CpuIdle),
     /// `schedlab_program`, which no kernel has: by this a simulated run tells what its programs do. The
     /// `workload` crate knows the words.
     SchedlabProgram(StrId),

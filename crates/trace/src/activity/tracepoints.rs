@@ -6,9 +6,9 @@
 
 use super::values::Values;
 use super::{
-    Activity, BlockDevice, BlockRq, HrtimerExpireEntry, HrtimerMode, IrqHandlerEntry, IrqHandlerExit,
-    IrqVector, IrqVectorKind, Packet, SECTOR_BYTES, SchedStatDelay, SoftirqVec, SysEnter, SysExit, Syscall,
-    TimerExpireEntry, WorkqueueExecute,
+    Activity, BlockDevice, BlockRq, CpuIdle, HrtimerExpireEntry, HrtimerMode, IrqHandlerEntry,
+    IrqHandlerExit, IrqVector, IrqVectorKind, Packet, SECTOR_BYTES, SchedStatDelay, SoftirqVec, SysEnter,
+    SysExit, Syscall, TimerExpireEntry, WorkqueueExecute,
 };
 use crate::model::{Cpu, Pid};
 
@@ -76,7 +76,7 @@ impl Tracepoint {
 }
 
 /// All of them.
-pub(crate) const TRACEPOINTS: [&Tracepoint; 35] = [
+pub(crate) const TRACEPOINTS: [&Tracepoint; 36] = [
     &IRQ_HANDLER_ENTRY,
     &IRQ_HANDLER_EXIT,
     &LOCAL_TIMER_ENTRY,
@@ -112,6 +112,7 @@ pub(crate) const TRACEPOINTS: [&Tracepoint; 35] = [
     &NETIF_RECEIVE_SKB,
     &SCHEDLAB_PROGRAM,
     &SCHED_WAKE_IDLE_WITHOUT_IPI,
+    &CPU_IDLE,
 ];
 
 const IRQ_HANDLER_ENTRY: Tracepoint = Tracepoint {
@@ -445,6 +446,13 @@ const SCHED_WAKE_IDLE_WITHOUT_IPI: Tracepoint = Tracepoint {
     make: |v| v.u32(0).map(|cpu| Activity::SchedWakeIdleWithoutIpi(Cpu(cpu))),
 };
 
+const CPU_IDLE: Tracepoint = Tracepoint {
+    name: "cpu_idle",
+    system: "power",
+    fields: &[field("state", FieldType::UnsignedInt), field("cpu_id", FieldType::UnsignedInt)],
+    make: |v| Some(Activity::CpuIdle(CpuIdle { state: v.u32(0)?, cpu: Cpu(v.u32(1)?) })),
+};
+
 const SCHEDLAB_PROGRAM: Tracepoint = Tracepoint {
     name: "schedlab_program",
     system: "schedlab",
@@ -494,6 +502,7 @@ impl Activity {
             Activity::NetDevXmit(_) => &NET_DEV_XMIT,
             Activity::NetifReceiveSkb(_) => &NETIF_RECEIVE_SKB,
             Activity::SchedWakeIdleWithoutIpi(_) => &SCHED_WAKE_IDLE_WITHOUT_IPI,
+            Activity::CpuIdle(_) => &CPU_IDLE,
             Activity::SchedlabProgram(_) => &SCHEDLAB_PROGRAM,
         }
     }

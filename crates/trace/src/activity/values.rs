@@ -1,6 +1,6 @@
 //! The values of an event's fields, in the order of its tracepoint's table.
 
-use super::{Activity, KernelAddress, Syscall};
+use super::{Activity, CpuIdle, KernelAddress, Syscall};
 use crate::strings::StrId;
 
 /// The most fields that a tracepoint has here.
@@ -115,6 +115,9 @@ impl Activity {
                 Values::of([text(packet.dev), number(packet.len.into())])
             }
             Activity::SchedWakeIdleWithoutIpi(cpu) => Values::of([number(cpu.0.into())]),
+            Activity::CpuIdle(CpuIdle { state, cpu }) => {
+                Values::of([number(state.into()), number(cpu.0.into())])
+            }
             Activity::SchedlabProgram(told) => Values::of([text(told)]),
         }
     }

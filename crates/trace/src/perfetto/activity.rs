@@ -14,8 +14,9 @@ struct MessageKind {
 }
 
 /// From the schema (`ftrace_event.proto`, `irq.proto`, `block.proto`, `workqueue.proto`,
-/// `raw_syscalls.proto`, `net.proto`).
-const MESSAGES: [MessageKind; 13] = [
+/// `raw_syscalls.proto`, `net.proto`, `power.proto`).
+const MESSAGES: [MessageKind; 14] = [
+    MessageKind { event: 13, name: "cpu_idle", fields: &[1, 2] },
     MessageKind { event: 24, name: "softirq_entry", fields: &[1] },
     MessageKind { event: 25, name: "softirq_exit", fields: &[1] },
     MessageKind { event: 26, name: "softirq_raise", fields: &[1] },

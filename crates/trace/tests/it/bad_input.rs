@@ -165,10 +165,10 @@ fn a_trace_without_switches() {
     let text = "# tracer: nop\n\
                 <idle>-0 [000] d... 0.000100: sched_wakeup: comm=a pid=7 prio=120 target_cpu=000\n\
                 <idle>-0 [000] d... 0.000101: sched_wakeup: comm=a pid=7 prio=120 target=000\n\
-                <idle>-0 [000] d... 0.000200: cpu_idle: state=1 cpu_id=0\n";
+                <idle>-0 [000] d... 0.000200: cpu_frequency: state=1 cpu_id=0\n";
     check(
         text.as_bytes(),
-        "no sched_switch event among 3 events (sched_wakeup, cpu_idle); record with trace-cmd record -e sched or perf sched record\n\
+        "no sched_switch event among 3 events (sched_wakeup, cpu_frequency); record with trace-cmd record -e sched or perf sched record\n\
          data loss: a line names an event that we know, but its fields are not as expected (1×, first at line 3): \
          comm=a pid=7 prio=120 target=000\n\
          info: events that say nothing about scheduling were counted and left out (1×, first at line 4)",
