@@ -122,6 +122,9 @@ struct Options {
     /// Accepted: the model never pages memory out.
     #[arg(short = 'm', long)]
     mlockall: bool,
+    /// Let idle CPUs enter deep states: it does not hold /dev/cpu_dma_latency at 0, which they poll beside.
+    #[arg(long)]
+    laptop: bool,
     /// Accepted: results are always printed at the end only.
     #[arg(short = 'q', long)]
     quiet: bool,
@@ -250,8 +253,10 @@ impl Load for Cyclictest {
 
     fn build(&self, setup: &mut Setup) -> Result<BuiltLoad, LoadError> {
         let options = &self.options;
-        // It opens /dev/cpu_dma_latency and writes 0, so that idle CPUs do not halt.
-        setup.hold_cpu_dma_latency();
+        if !options.laptop {
+            // It opens /dev/cpu_dma_latency and writes 0, so that idle CPUs do not halt.
+            setup.hold_cpu_dma_latency();
+        }
         let cpus = options.cpus(setup)?;
         let remaining = Remaining::new(options.thread_count(setup));
         let series = MaxSeries::new();
