@@ -369,6 +369,47 @@ class GroupResult(Record):
     """`cpu.weight`, 1 to 10000; absent of a group with `cpu.idle`, which weighs next to nothing."""
 
 
+class IdleStateUse(Record):
+    """How a CPU used a state, as /sys/devices/system/cpu/cpuN/cpuidle/stateN counts it."""
+
+    __slots__ = ()
+    above: int
+    """Times that a shallower state would have been better: it was left before its target residency."""
+    below: int
+    """Times that a deeper state would have been better."""
+    state: str
+    """The state's name."""
+    time_ns: int
+    """Time in it, what it took to leave it included, nanoseconds."""
+    usage: int
+    """Times that it was entered."""
+
+
+class CpuIdle(Record):
+    """How a CPU used its idle states."""
+
+    __slots__ = ()
+    _inner = {'states': 'IdleStateUse'}
+    cpu: int
+    """CPU number."""
+    states: Records[IdleStateUse]
+    """Every state, from the shallowest to the deepest."""
+
+
+class IdleResult(Record):
+    """How CPUs used their idle states, over the whole run."""
+
+    __slots__ = ()
+    _inner = {'cpus': 'CpuIdle'}
+    cpus: Records[CpuIdle]
+    """Every CPU, by number."""
+    governor: str
+    """The governor that chose among them: `menu`."""
+    origins: list[str]
+    """Where the machine file has its states and its governor from: `published: ...` or `assumed: ...`, each
+    once."""
+
+
 class Kernel(Record):
     """The scheduler's configuration when the run began, complete: a profile's name alone would not repeat a run
     after the profile is corrected. Names are those of `schedlab list features`, `list rules` and `list
@@ -1237,8 +1278,8 @@ class RunResult(Record):
     """The result of one run, from `schedlab run --format json`."""
 
     __slots__ = ()
-    _inner = {'cpus': 'CpuResult', 'dumps': 'Dump', 'engine': 'Engine', 'experiment': 'ExperimentText', 'frequency': 'FrequencyResult', 'groups': 'GroupResult', 'kernel': 'Kernel', 'late_by': 'LateBy', 'loads': 'LoadResult', 'machine': 'Machine', 'partitions': 'PartitionResult', 'replay': 'ReplayFidelity', 'tasks': 'TaskResult', 'totals': 'Totals', 'window': 'Window'}
-    _optional = frozenset(['command', 'dumps', 'experiment', 'frequency', 'groups', 'late_by', 'partitions', 'replay', 'warnings', 'window'])
+    _inner = {'cpus': 'CpuResult', 'dumps': 'Dump', 'engine': 'Engine', 'experiment': 'ExperimentText', 'frequency': 'FrequencyResult', 'groups': 'GroupResult', 'idle': 'IdleResult', 'kernel': 'Kernel', 'late_by': 'LateBy', 'loads': 'LoadResult', 'machine': 'Machine', 'partitions': 'PartitionResult', 'replay': 'ReplayFidelity', 'tasks': 'TaskResult', 'totals': 'Totals', 'window': 'Window'}
+    _optional = frozenset(['command', 'dumps', 'experiment', 'frequency', 'groups', 'idle', 'late_by', 'partitions', 'replay', 'warnings', 'window'])
     command: str | None
     """The command line that made this result, where there was one."""
     cpus: Records[CpuResult]
@@ -1258,6 +1299,8 @@ class RunResult(Record):
     has."""
     groups: Records[GroupResult] | None
     """Every task group, those above others before them, of the whole run; absent where there is none."""
+    idle: IdleResult | None
+    """How CPUs used the idle states of the machine, over the whole run; absent where its file has none."""
     kernel: Kernel
     """The scheduler's configuration."""
     late_by: Records[LateBy] | None
@@ -2144,6 +2187,9 @@ KINDS["GroupLimit"] = GroupLimit
 KINDS["RtGroupLimit"] = RtGroupLimit
 KINDS["GroupStat"] = GroupStat
 KINDS["GroupResult"] = GroupResult
+KINDS["IdleStateUse"] = IdleStateUse
+KINDS["CpuIdle"] = CpuIdle
+KINDS["IdleResult"] = IdleResult
 KINDS["Kernel"] = Kernel
 KINDS["LateBy"] = LateBy
 KINDS["MaxOverTime"] = MaxOverTime

@@ -47,9 +47,9 @@ pub use snapshot::{
 };
 pub use softirq::{SOFT_LOCKUP, SoftirqCounts, SoftirqGap, SoftirqSpec, SoftirqTally, Visits};
 pub use spec::{
-    BUILTIN, Builtin, ByDistance, CacheModel, ColdPath, CostInfo, Costs, CpuSpeed, Distance, IdleMonitor,
-    IrqOff, KthreadNoise, MachineSpec, Memory, Noise, Operation, Origin, OriginKind, Points, SpecError,
-    Spread, Stretch, Stretches, WakeEvent, Woken,
+    BUILTIN, Builtin, ByDistance, CacheModel, ColdPath, CostInfo, Costs, CpuSpeed, Distance, Governor,
+    IdleMonitor, IdleState, IdleStates, IrqOff, KthreadNoise, MachineSpec, Memory, Noise, Operation, Origin,
+    OriginKind, Points, SpecError, Spread, Stretch, Stretches, WakeEvent, Woken,
 };
 pub use starvation::{HELD_UP_AFTER, STARVED_AFTER, StarvedCounts, WaitCounts, WaitTally};
 pub use step::{LoneStep, NotAlone, Operand, Step, ToldStep};

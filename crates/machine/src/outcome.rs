@@ -9,7 +9,7 @@ use crate::told::TaskStart;
 use crate::window::WindowOutcome;
 use scheduler::dl::{DlCounts, NotAdmitted};
 use scheduler::{CpuMask, GroupId, Nanos, Nice, Pid, Policy, Reason, TaskId};
-use schema::{CpuFrequency, CpuResult, Histogram, LogEvent, LogRecord, Totals};
+use schema::{CpuFrequency, CpuIdle, CpuResult, Histogram, LogEvent, LogRecord, Totals};
 use std::fmt;
 use thiserror::Error;
 
@@ -34,6 +34,8 @@ pub struct Outcome {
     pub nohz_full: CpuMask,
     /// How fast each CPU ran that has several frequencies, and what that took; empty if none has.
     pub frequencies: Vec<CpuFrequency>,
+    /// How each CPU used its idle states; empty where the machine has one.
+    pub idle_states: Vec<CpuIdle>,
     /// Machine-wide counters.
     pub totals: Totals,
     /// How often each decision fell for each reason that occurred.

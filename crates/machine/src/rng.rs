@@ -34,6 +34,8 @@ pub enum Purpose {
     ThreadStart,
     /// When the timers of soft interrupts expire; numbered by timer.
     Softirq,
+    /// How long CPUs take to leave their idle states; numbered by CPU.
+    IdleExit,
 }
 
 /// The number of a task's stream: the task's place in the work, whatever the order in which things happen. So

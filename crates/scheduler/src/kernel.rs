@@ -7,7 +7,7 @@ use crate::frequency::Frequencies;
 use crate::mutex::MutexTable;
 use crate::partitions::{Division, Partitions};
 use crate::platform::{Access, Cost, Line, Platform};
-use crate::registry::{ClusterLevel, Config, DelayedCount, Feature, UnequalCpus};
+use crate::registry::{ClusterLevel, Config, DelayedCount, Feature, IdleTick, UnequalCpus};
 use crate::root_domain::RootDomain;
 use crate::rq::RunQueue;
 use crate::rt::Bandwidth;
@@ -207,6 +207,12 @@ impl<P: Platform> Scheduler<P> {
     #[inline]
     pub(crate) fn tasks_must_fit(&self) -> bool {
         self.fair_root.is_asymmetric && self.config.rules.unequal_cpus.get() == UnequalCpus::Fit
+    }
+
+    /// Whether the platform's idle governor decides when the tick of an idle CPU stops (fair-placement 5.2).
+    #[inline]
+    pub fn idle_tick_is_governed(&self) -> bool {
+        self.platform.has_idle_governor() && self.config.rules.idle_tick.get() != IdleTick::Always
     }
 
     /// The CPUs of its partition that share a last-level cache with `cpu`, itself included.

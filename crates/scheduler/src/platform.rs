@@ -88,6 +88,18 @@ pub trait Platform: Sized {
     /// to be called there then.
     fn set_dl_timer(&self, cpu: CpuId, at: Option<Nanos>);
 
+    /// Whether somebody decides when the tick of an idle CPU stops ([`crate::tick::idle_tick_stops`]), where
+    /// the kernel lets him (rule `idle_tick`).
+    fn has_idle_governor(&self) -> bool {
+        false
+    }
+
+    /// The exit latency of the idle state that a CPU is in (idle_get_state); `None` while it is in none, or
+    /// on a platform that has one state.
+    fn idle_state_latency(&self, _cpu: CpuId) -> Option<Nanos> {
+        None
+    }
+
     /// The CPUs of a domain run at another of its levels from now on.
     fn frequency_changes(&self, _me: ThisCpu<'_, Self>, _domain: &FrequencyDomain, _level: usize) {}
 

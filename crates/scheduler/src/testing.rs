@@ -57,6 +57,10 @@ pub struct TestPlatform {
     pub hrticks: RefCell<Vec<(CpuId, Nanos)>>,
     /// The timer for deadline entities, of CPUs that have set it.
     pub dl_timers: RefCell<Vec<(CpuId, Nanos)>>,
+    /// The exit latencies of CPUs that are in an idle state.
+    pub idle_latencies: RefCell<Vec<(CpuId, Nanos)>>,
+    /// Somebody decides when the ticks of idle CPUs stop.
+    pub has_idle_governor: Cell<bool>,
     /// What the next dice show.
     pub dice: Cell<u64>,
     pub race: RaceLocks,
@@ -116,6 +120,15 @@ impl Platform for TestPlatform {
 
     fn start_rt_period_timer(&self, at: Nanos) {
         self.period_timer_at.set(Some(at));
+    }
+
+    fn has_idle_governor(&self) -> bool {
+        self.has_idle_governor.get()
+    }
+
+    fn idle_state_latency(&self, cpu: CpuId) -> Option<Nanos> {
+        let latencies = self.idle_latencies.borrow();
+        latencies.iter().find(|(of, _)| *of == cpu).map(|(_, latency)| *latency)
     }
 
     fn set_hrtick(&self, cpu: CpuId, at: Option<Nanos>) {

@@ -1,7 +1,8 @@
 //! The timer tick (rt-class 8.2, fair-class 2.6).
 
 use crate::class::{
-    Balancing, raise_load_balance, task_tick, trigger_load_balance, turn_ends, update_cpu_load,
+    Balancing, idle_tick_stopped, raise_load_balance, task_tick, trigger_load_balance, turn_ends,
+    update_cpu_load,
 };
 use crate::kernel::Scheduler;
 use crate::platform::{Cost, Ipi, Platform};
@@ -39,6 +40,11 @@ pub async fn scheduler_tick<P: Platform>(me: ThisCpu<'_, P>) -> Option<Balancing
         }
         SoftirqWhere::Task => raise_load_balance(me),
     }
+}
+
+/// The tick of the executing CPU, which idles, stops because its governor says so.
+pub fn idle_tick_stops<P: Platform>(me: ThisCpu<'_, P>) {
+    idle_tick_stopped(me);
 }
 
 /// Whether a CPU that may stop its tick (nohz_full=) needs none: it has no deadline task, and one real-time

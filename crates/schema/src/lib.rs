@@ -43,6 +43,7 @@ pub mod fit;
 mod frequency;
 mod groups;
 mod histogram;
+mod idle;
 mod ids;
 mod inspect;
 mod latency_summary;
@@ -78,6 +79,7 @@ pub use groups::{
     is_in_group,
 };
 pub use histogram::{Histogram, Precision};
+pub use idle::{CpuIdle, IdleResult, IdleStateUse};
 pub use ids::{CpuId, Nanos, Pid, Prio};
 pub use inspect::{
     InspectBucket, InspectCommand, InspectCpu, InspectDurations, InspectGap, InspectGroup, InspectLatency,

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::why::LateBy;
 use crate::{
-    CpuResult, ExperimentText, FrequencyResult, GroupResult, LoadResult, PartitionResult, ReplayFidelity,
-    RunSchema, TaskResult, Totals, json,
+    CpuResult, ExperimentText, FrequencyResult, GroupResult, IdleResult, LoadResult, PartitionResult,
+    ReplayFidelity, RunSchema, TaskResult, Totals, json,
 };
 
 /// The result of one run, from `schedlab run --format json`.
@@ -50,6 +50,9 @@ pub struct RunResult {
     /// none has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frequency: Option<FrequencyResult>,
+    /// How CPUs used the idle states of the machine, over the whole run; absent where its file has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle: Option<IdleResult>,
     /// Sums over the whole machine.
     pub totals: Totals,
     /// What the loads themselves report, in the order in which they were given.

@@ -139,6 +139,9 @@ impl Names {
             }
             LogEvent::CpusAllowed { .. } | LogEvent::SlowedBySibling { .. } => return None,
             LogEvent::CpuFrequency { .. } => return None,
+            LogEvent::CpuIdle { of_cpu, state } => {
+                EventKind::Activity(Activity::CpuIdle(trace::CpuIdle { state: *state, cpu: cpu(*of_cpu) }))
+            }
         })
     }
 

@@ -25,7 +25,11 @@ fn two_cpus() -> NamedMachine {
 
 /// The loads on two CPUs for so long.
 fn recorded_run(loads: &[&str], length: Nanos) -> Run {
-    let mut experiment = Experiment::new(two_cpus());
+    recorded_run_on(two_cpus(), loads, length)
+}
+
+fn recorded_run_on(machine: NamedMachine, loads: &[&str], length: Nanos) -> Run {
+    let mut experiment = Experiment::new(machine);
     experiment.loads =
         loads.iter().map(|load| LoadSpec::open(load, &Files::new()).expect("a load")).collect();
     experiment.duration = Some(length);
@@ -77,6 +81,47 @@ fn a_wakeup_without_interrupt_is_an_event_in_all_formats() {
         assert_eq!(told as u64, polled, "{format:?}");
         assert!(trace.notes.other_events().is_empty(), "{format:?}: {:?}", trace.notes.other_events());
     }
+}
+
+/// A machine with idle states: what its CPUs did is in the result, and in a trace as the kernel tells it.
+#[test]
+fn idle_states_are_in_the_result_and_events_in_all_formats() {
+    let laptop =
+        machine::BUILTIN.iter().find(|machine| machine.name == "laptop").expect("it is built in").text;
+    let state = |name: &str, us: u64| {
+        format!(
+            "{{ name = \"{name}\", exit_latency_ns = {us}000, target_residency_ns = {us}000, origin = \"assumed: \
+             a test\" }}"
+        )
+    };
+    let governor = "governor = { name = \"menu\", origin = \"assumed: a test\" }";
+    let text = format!("{laptop}\n[idle]\n{governor}\nstates = [{}, {}]\n", state("C1", 2), state("C6", 85));
+    let files = Files::from([("idle.toml".to_owned(), text.into_bytes())]);
+    let machine = crate::machine("idle.toml", Some(2), &files).expect("a machine");
+    let run = recorded_run_on(machine, &["periodic -n 2 -p 3ms -r 100us"], Nanos::from_millis(50));
+    let idle = run.result.idle.as_ref().expect("it has states");
+    assert_eq!(
+        (idle.governor.as_str(), idle.origins.as_slice()),
+        ("menu", &["assumed: a test".to_owned()][..])
+    );
+    let entered: u64 = idle.cpus.iter().flat_map(|cpu| &cpu.states).map(|used| used.usage).sum();
+    assert!(entered > 20, "{entered}");
+    for format in [TraceFormat::FtraceText, TraceFormat::TraceDat, TraceFormat::Perfetto] {
+        let mut bytes = Vec::new();
+        logged(&run).write_trace(&mut bytes, format, Programs::Told).expect("memory takes everything");
+        if format == TraceFormat::FtraceText {
+            let text = String::from_utf8_lossy(&bytes);
+            assert!(text.contains(": cpu_idle: state=1 cpu_id=1\n"), "as the kernel prints it");
+            assert!(text.contains(": cpu_idle: state=4294967295 cpu_id=1\n"));
+        }
+        let trace = trace::read(&bytes).expect("our own trace");
+        let states = trace.events.iter().filter_map(|event| match event.kind {
+            EventKind::Activity(trace::Activity::CpuIdle(idle)) => Some(idle.state),
+            _ => None,
+        });
+        assert_eq!(states.filter(|state| *state != u32::MAX).count() as u64, entered, "{format:?}");
+    }
+    assert!(recorded().result.idle.is_none(), "laptop has one state");
 }
 
 /// The run ends as hackbench calls exit; whatever else happens on the way out, its trace tells that it is

@@ -12,8 +12,8 @@ pub(crate) use log_head::log_head;
 use machine::{CountedFrom, DecisionCount, Origin, Outcome, Situation, TaskOutcome, WakePaths};
 use scheduler::{Nanos, Pid};
 use schema::{
-    CpuFrequency, CpuResult, Dump, Engine, FrequencyResult, Kernel, LoadResult, LogRecord, Machine,
-    RecordedPath, RunResult, RunSchema, Totals, Window,
+    CpuFrequency, CpuIdle, CpuResult, Dump, Engine, FrequencyResult, IdleResult, Kernel, LoadResult,
+    LogRecord, Machine, RecordedPath, RunResult, RunSchema, Totals, Window,
 };
 use std::collections::BTreeMap;
 use workload::load::BuiltLoad;
@@ -72,6 +72,7 @@ pub(crate) fn assemble(parts: &Parts<'_>) -> RunResult {
         groups: groups::results(&outcome.groups, &outcome.tasks),
         partitions: groups::partitions(&outcome.partitions, &outcome.groups),
         frequency: frequency(experiment, &outcome.frequencies),
+        idle: idle(experiment, &outcome.idle_states),
         totals: *figures.totals,
         loads: loads(parts),
         replay,
@@ -109,16 +110,29 @@ fn frequency(experiment: &Experiment, cpus: &[CpuFrequency]) -> Option<Frequency
     if cpus.is_empty() {
         return None;
     }
-    let of_frequencies = |origin: &&Origin| origin.field.starts_with("frequency.");
+    let origins = origins(experiment, "frequency.");
+    let energy_uj = cpus.iter().map(|cpu| cpu.energy_uj).sum();
+    Some(FrequencyResult { cpus: cpus.to_vec(), energy_uj, origins })
+}
+
+/// How CPUs used their idle states, with the origins of these; `None` where the machine has one.
+fn idle(experiment: &Experiment, cpus: &[CpuIdle]) -> Option<IdleResult> {
+    let states = experiment.machine.spec().idle.as_ref()?;
+    let governor = states.governor.name().to_owned();
+    Some(IdleResult { governor, cpus: cpus.to_vec(), origins: origins(experiment, "idle.") })
+}
+
+/// Where the entries of a table of the machine file come from, each place once.
+fn origins(experiment: &Experiment, table: &str) -> Vec<String> {
     let mut origins = Vec::new();
-    for origin in experiment.machine.spec().origins.iter().filter(of_frequencies) {
+    let of_table = |origin: &&Origin| origin.field.starts_with(table);
+    for origin in experiment.machine.spec().origins.iter().filter(of_table) {
         let text = format!("{}: {}", origin.kind.name(), origin.text);
         if !origins.contains(&text) {
             origins.push(text);
         }
     }
-    let energy_uj = cpus.iter().map(|cpu| cpu.energy_uj).sum();
-    Some(FrequencyResult { cpus: cpus.to_vec(), energy_uj, origins })
+    origins
 }
 
 fn recorded_paths(paths: &WakePaths) -> Vec<RecordedPath> {

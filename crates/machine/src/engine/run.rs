@@ -142,6 +142,7 @@ impl Machine {
             seed: options.seed,
             paths: setup.paths.take(),
             // No state but polling is shallow enough then (machine.md 5.4, menu, step 1).
+            latency_limit: if setup.cpu_dma_latency_held { Nanos::ZERO } else { Nanos::NEVER },
             idle_monitor: if setup.cpu_dma_latency_held { IdleMonitor::Poll } else { spec.idle_monitor },
             spec,
         });
@@ -164,6 +165,7 @@ impl Machine {
                 spawn_cpus: spawns.iter().map(|s| s.cpu).collect(),
                 outside: std::mem::take(&mut setup.outside),
                 softirq_dice: RefCell::new(softirq_dice(setup.softirqs.len(), options.seed)),
+                softirqs_due: setup.softirqs.iter().map(|_| Cell::new(Nanos::NEVER)).collect(),
                 softirqs: std::mem::take(&mut setup.softirqs),
                 ticks_at: std::mem::take(&mut setup.ticks_at),
                 next_remote_tick: Cell::new(Nanos::from_secs(1)),
@@ -337,7 +339,7 @@ impl Sim {
         }
         for (index, timer) in self.surroundings.softirqs.iter().enumerate() {
             if timer.cpu.index() < self.k.cpus() {
-                self.hw().at(timer.at, OneShot::Softirq(index as u32));
+                self.surroundings.softirq_at(self.hw(), index as u32, timer.at);
             }
         }
         for (index, setting) in options.settings.iter().enumerate() {
@@ -397,6 +399,7 @@ impl Sim {
             rt_borrowed: self.rt_borrowed(end),
             outside_lost: user.channels.outside_lost.get(),
             idle_polls: self.hw().idle_monitor == IdleMonitor::Poll,
+            idle_states: self.hw().idle.as_ref().map_or_else(Vec::new, |idle| idle.results(end)),
             ticks_at: self.surroundings.ticks_at.clone(),
             log: recorder.take_log(),
             aftermath: Vec::new(),

@@ -6,10 +6,11 @@ use super::stretch::Operation;
 use super::{MachineSpec, Origin};
 
 /// Keys of the whole file.
-pub(super) const FILE: [&str; 12] = [
+pub(super) const FILE: [&str; 13] = [
     "name",
     "meaning",
     "idle_monitor",
+    "idle",
     "topology",
     "costs",
     "cache",
@@ -20,6 +21,8 @@ pub(super) const FILE: [&str; 12] = [
     "kernel",
     "noise",
 ];
+/// Keys of `[idle]`.
+pub(super) const IDLE: [&str; 2] = ["governor", "states"];
 /// Keys of `[costs]` that are neither times nor by distance.
 pub(super) const COST_PERCENTS: [&str; 2] = ["ticket_spinner_percent", "ipi_stolen_percent"];
 /// Keys of `[cache]`.
@@ -68,6 +71,7 @@ fn below(key: &str) -> Vec<String> {
             });
             entries.collect()
         }
+        "idle" => in_table(&IDLE),
         "cache" => in_table(&CACHE),
         "cold" => in_table(&COLD),
         "speed" => in_table(&SPEED),
@@ -102,7 +106,7 @@ mod tests {
         let laptop = BUILTIN.iter().find(|machine| machine.name == "laptop").expect("it is built in").text;
         let entries = MachineSpec::entries();
         let mut tables =
-            vec!["costs", "cache", "cold", "speed", "memory", "frequency", "kernel.stretch", "noise"];
+            vec!["idle", "costs", "cache", "cold", "speed", "memory", "frequency", "kernel.stretch", "noise"];
         tables.extend(["costs.ipi", "costs.line"]);
         for table in tables {
             let text = match laptop.contains(&format!("[{table}]\n")) {

@@ -31,6 +31,13 @@ impl IdleMonitor {
         }
     }
 
+    /// By its word.
+    pub(super) fn read(field: &Field<'_>) -> Result<IdleMonitor, SpecError> {
+        let word = field.text()?;
+        let named = IdleMonitor::ALL.into_iter().find(|kind| kind.name() == word);
+        named.ok_or_else(|| field.error("is no way to wait", "write poll, mwait or hlt"))
+    }
+
     /// A write to the need-resched flag of a CPU that waits so is enough to wake it (rt-class 3.4).
     pub(crate) fn sees_writes(self) -> bool {
         self != IdleMonitor::Hlt
@@ -48,11 +55,7 @@ pub(super) fn read_idle_monitor(
     origins: &mut Vec<Origin>,
 ) -> Result<IdleMonitor, SpecError> {
     let table = field.table(&["by", "origin"])?;
-    let by = table.required("by")?;
-    let word = by.text()?;
-    let Some(monitor) = IdleMonitor::ALL.into_iter().find(|kind| kind.name() == word) else {
-        return Err(by.error("is no way to wait", "write poll, mwait or hlt"));
-    };
-    origins.push(read_origin(&table, word.into())?);
+    let monitor = IdleMonitor::read(&table.required("by")?)?;
+    origins.push(read_origin(&table, monitor.name().into())?);
     Ok(monitor)
 }

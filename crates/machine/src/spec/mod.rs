@@ -6,6 +6,7 @@ mod costs;
 mod entries;
 mod error;
 mod idle;
+mod idle_states;
 mod kernel_locks;
 mod layout;
 mod memory;
@@ -28,6 +29,7 @@ pub use cold::ColdPath;
 pub use costs::{ByDistance, CostInfo, Costs, Distance};
 pub use error::SpecError;
 pub use idle::IdleMonitor;
+pub use idle_states::{Governor, IdleState, IdleStates};
 pub use kernel_locks::{LockClass, LockScope, held_at_some_moment, until_taken};
 pub use memory::Memory;
 pub use noise::{IrqOff, KthreadNoise, Noise, Spread, WakeEvent, Woken};
@@ -59,6 +61,8 @@ pub struct MachineSpec {
     pub memory: Option<Memory>,
     /// How its idle CPUs wait.
     pub idle_monitor: IdleMonitor,
+    /// The idle states among which they choose. `None`: there is one, which takes `costs.idle_exit` to leave.
+    pub idle: Option<IdleStates>,
     /// What its kernel's longer paths consist of.
     pub stretches: Stretches,
     /// What disturbs tasks.
@@ -97,6 +101,7 @@ impl MachineSpec {
             speeds: Speeds::default(),
             memory: None,
             idle_monitor: IdleMonitor::default(),
+            idle: None,
             stretches: Stretches::default(),
             noise: Noise::default(),
             origins: Vec::new(),

@@ -5,6 +5,7 @@ use super::costs::{ByDistance, Costs, Distance};
 use super::entries;
 use super::error::SpecError;
 use super::idle::read_idle_monitor;
+use super::idle_states::read_idle;
 use super::memory::read_memory;
 use super::origin::{Origin, OriginKind};
 use super::parse_frequency::read_frequency;
@@ -39,6 +40,8 @@ fn read_machine(root: Field<'_>) -> Result<MachineSpec, SpecError> {
     let mut origins = Vec::new();
     let idle_monitor =
         root.optional("idle_monitor").map(|i| read_idle_monitor(&i, &mut origins)).transpose()?;
+    let idle_monitor = idle_monitor.unwrap_or_default();
+    let idle = root.optional("idle").map(|i| read_idle(&i, idle_monitor, &mut origins)).transpose()?;
     let (topology, layout) = read_topology(&root.required("topology")?, &mut origins)?;
     let distances = layout.distances(&topology);
     let costs = read_costs(&root.required("costs")?, &distances, &mut origins)?;
@@ -63,7 +66,8 @@ fn read_machine(root: Field<'_>) -> Result<MachineSpec, SpecError> {
         cold,
         speeds,
         memory,
-        idle_monitor: idle_monitor.unwrap_or_default(),
+        idle_monitor,
+        idle,
         stretches: stretches.unwrap_or_default(),
         noise: noise.unwrap_or_default(),
         origins,

@@ -217,7 +217,7 @@ fn read_nice(table: &Table<'_>) -> Result<Nice, SpecError> {
 }
 
 /// A distribution in a table of its own.
-fn read_spread(field: &Field<'_>) -> Result<Spread, SpecError> {
+pub(super) fn read_spread(field: &Field<'_>) -> Result<Spread, SpecError> {
     spread_of(&field.table(&SPREAD_KEYS)?)
 }
 

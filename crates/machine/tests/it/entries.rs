@@ -217,6 +217,8 @@ fn machine(doubled: Option<&str>) -> MachineSpec {
 /// Why an entry has no row that moves something, and where it is tested.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("idle_monitor", "no figure; M19, in `idle`"),
+    ("idle.governor", "no figure: `idle_states`"),
+    ("idle.states", "a list of entries: `idle_states`, each figure doubled"),
     ("topology", "no figure"),
     ("costs.scan_task", "only crowds show it: `what_only_a_crowd_shows`"),
     ("costs.ticket_spinner_percent", "kernels up to 4.1: the unit tests of `hardware/locks`"),

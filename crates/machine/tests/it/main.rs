@@ -9,6 +9,7 @@ mod figures;
 mod frequencies;
 mod groups;
 mod idle;
+mod idle_states;
 mod interrupt_time;
 mod kernel_locks;
 mod log;

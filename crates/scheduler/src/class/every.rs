@@ -28,6 +28,11 @@ pub(crate) fn entered_idle<P: Platform>(me: ThisCpu<'_, P>) {
     fair::entered_idle(me);
 }
 
+/// The tick of the executing CPU, which idles, stops.
+pub(crate) fn idle_tick_stopped<P: Platform>(me: ThisCpu<'_, P>) {
+    fair::idle_tick_stopped(me);
+}
+
 /// A tick begins: averages of the CPU's load, by whatever class.
 pub(crate) fn update_cpu_load<P: Platform>(rq: &mut RqGuard<'_, P>) {
     fair::update_cpu_load(rq);

@@ -34,8 +34,8 @@ pub(crate) use balance::{post_schedule, pre_schedule, task_woken};
 pub use change::admits;
 pub(crate) use change::{PrioChange, kept_priority, lend, off_and_on, policy_changes, set_custom_slice};
 pub(crate) use every::{
-    active_load_balance, entered_idle, inherit_habits, init_task, on_wake_other, raise_load_balance,
-    trigger_load_balance, update_cpu_load,
+    active_load_balance, entered_idle, idle_tick_stopped, inherit_habits, init_task, on_wake_other,
+    raise_load_balance, trigger_load_balance, update_cpu_load,
 };
 pub(crate) use preempt::{PreemptCause, check_preempt_curr};
 pub(crate) use queue::{

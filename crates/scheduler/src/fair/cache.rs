@@ -62,7 +62,12 @@ pub(super) fn cluster_of<P: Platform>(me: ThisCpu<'_, P>, cpu: CpuId) -> Option<
 
 /// The executing CPU begins to run its idle task: perhaps its whole core is idle now.
 pub(crate) fn entered_idle<P: Platform>(me: ThisCpu<'_, P>) {
-    if me.k.config.rules.idle_tick.get() == IdleTick::Drop {
+    let stops_at_once = match me.k.config.rules.idle_tick.get() {
+        IdleTick::Keep => false,
+        IdleTick::Drop => !me.k.idle_tick_is_governed(),
+        IdleTick::Always => true,
+    };
+    if stops_at_once {
         super::balance::tick_stopped(me);
     }
     let Some(core) = core_of(me, me.id) else { return };
@@ -77,6 +82,24 @@ mod tests {
     use super::*;
     use crate::testing::{Lab, cpus, level};
     use crate::{Policy, Topology};
+
+    /// fair-placement 5.2: where a governor decides, a CPU that begins to idle still ticks; up to 4.16 it
+    /// does not, whatever that says.
+    #[test]
+    fn a_governor_keeps_the_tick_since_4_17() {
+        let stopped = |rule: &str, governed: bool| {
+            let lab = Lab::on(&Topology::flat(2), "6.1.y", &[rule]);
+            lab.k.platform.has_idle_governor.set(governed);
+            lab.spawn(Policy::Normal, 0);
+            // A busy tick leaves the mask.
+            lab.tick(0);
+            lab.block(0);
+            lab.k.fair_root.idle_cpus().contains(CpuId(0))
+        };
+        assert_eq!([stopped("idle_tick=drop", false), stopped("idle_tick=drop", true)], [true, false]);
+        assert_eq!([stopped("idle_tick=keep", false), stopped("idle_tick=keep", true)], [false, false]);
+        assert_eq!([stopped("idle_tick=always", false), stopped("idle_tick=always", true)], [true, true]);
+    }
 
     /// fair-placement 2.8: a core is known to be idle from when the last of its threads becomes idle.
     #[test]

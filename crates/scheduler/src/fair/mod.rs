@@ -109,6 +109,7 @@ mod select;
 mod vruntime;
 
 pub use averages::Averages;
+pub(crate) use balance::tick_stopped as idle_tick_stopped;
 pub use balance::{
     Balancing, CpuBalance, FairRoot, nohz_csd_func, raise_nohz_balance, run_rebalance_domains,
 };

@@ -96,6 +96,7 @@ fn events() -> Vec<LogEvent> {
         Step { step: LogStep::of_number(&"compute", 4000) },
         Message { channel: 0, by: LogArrival::Tick, at: since },
         CpuFrequency { of_cpu: cpu, khz: 1_402_000 },
+        CpuIdle { of_cpu: cpu, state: 2 },
         Decision { of, reason: "wake_stay" },
         IrqHandlerEntry { irq: interrupts[0] },
         IrqHandlerExit {},

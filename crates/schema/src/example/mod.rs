@@ -82,6 +82,18 @@ fn cpu_frequency(cpu: u32) -> CpuFrequency {
     CpuFrequency { cpu, busy_ns: 101_000_000, mean_khz: 1_402_000, energy_uj: Some(31_200) }
 }
 
+/// How a CPU used two idle states.
+fn cpu_idle(cpu: u32) -> CpuIdle {
+    let used = |state: &str, usage, time_ns| IdleStateUse {
+        state: state.to_owned(),
+        usage,
+        time_ns,
+        above: usage / 10,
+        below: usage / 20,
+    };
+    CpuIdle { cpu, states: vec![used("C1", 1_200, 81_000_000), used("C6", 40, 702_000_000)] }
+}
+
 /// One CPU with counters that follow from its number.
 pub fn cpu(cpu: u32) -> CpuResult {
     let n = u64::from(cpu);
@@ -261,6 +273,11 @@ pub fn run() -> RunResult {
             cpus: (0..2).map(cpu_frequency).collect(),
             energy_uj: Some(62_400),
             origins: vec!["published: the device tree of a phone".to_owned()],
+        }),
+        idle: Some(IdleResult {
+            governor: "menu".to_owned(),
+            cpus: (0..2).map(cpu_idle).collect(),
+            origins: vec!["published: the driver's table".to_owned()],
         }),
         totals: Totals {
             context_switches: 36_423,

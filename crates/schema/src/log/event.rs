@@ -125,6 +125,13 @@ pub enum LogEvent {
         /// In kHz.
         khz: u32,
     },
+    /// A CPU enters an idle state of its machine, or leaves it (power:cpu_idle).
+    CpuIdle {
+        /// Which CPU.
+        of_cpu: CpuId,
+        /// The state's number; 4294967295 as it leaves.
+        state: u32,
+    },
     /// The scheduler decides something.
     Decision {
         /// About which task.

@@ -2,5 +2,6 @@
 //! all. Apart from them stands `allocation.rs`, which has an allocator of its own.
 
 mod golden;
+mod idle_states;
 mod replay;
 mod rtapp;

@@ -26,6 +26,7 @@ pub fn bare_engine(spec: MachineSpec, duration: Nanos) -> u64 {
         recorder: Recorder::new(cpus, 0, Tracing::Off),
         paths: None,
         idle_monitor: IdleMonitor::Hlt,
+        latency_limit: Nanos::NEVER,
         root_domains: 1,
         nohz_full: scheduler::CpuMask::EMPTY,
     });

@@ -4,6 +4,7 @@
 
 use super::cpu::CpuHw;
 use super::energy::EnergyMeters;
+use super::idle::IdleCpus;
 use super::lines::LineTable;
 use super::locks::LockTable;
 use super::pace::Paces;
@@ -41,12 +42,16 @@ pub(crate) struct Hw {
     pub cpus: Vec<CpuHw>,
     /// How idle CPUs wait in this run.
     pub idle_monitor: IdleMonitor,
+    /// In which states they do, where there are several.
+    pub idle: Option<IdleCpus>,
     /// CPUs that may stop their tick beside a task.
     pub nohz_full: CpuMask,
     pub locks: LockTable,
     pub lines: LineTable,
     pub push_ipis: PushIpis,
     pub energy: EnergyMeters,
+    /// When the real-time period timer expires next.
+    pub rt_period: Cell<Nanos>,
     pub recorder: Recorder,
     /// Set if the run is checked.
     watch: OnceCell<Watch>,
@@ -81,6 +86,8 @@ pub(crate) struct Parts {
     pub recorder: Recorder,
     pub paths: Option<WakePaths>,
     pub idle_monitor: IdleMonitor,
+    /// Longer than this nobody wants to wait for an idle CPU.
+    pub latency_limit: Nanos,
     pub root_domains: usize,
     pub nohz_full: CpuMask,
 }
@@ -88,8 +95,8 @@ pub(crate) struct Parts {
 impl Hw {
     /// Nothing has happened on it.
     pub fn new(parts: Parts) -> Hw {
-        let Parts { spec, spawned, lock_kind, seed, recorder, paths, idle_monitor, root_domains, nohz_full } =
-            parts;
+        let Parts { spec, spawned, lock_kind, seed, recorder, paths, .. } = parts;
+        let Parts { idle_monitor, latency_limit, root_domains, nohz_full, .. } = parts;
         let n = spec.topology.cpus;
         let noise_sources = spec.noise.irq_off.len();
         let cpu_ids = (0..n as u16).map(CpuId);
@@ -121,11 +128,13 @@ impl Hw {
             cpus: (0..n).map(cpu).collect(),
             paces,
             idle_monitor,
+            idle: spec.idle.as_ref().map(|states| IdleCpus::new(states, n, latency_limit, seed)),
             nohz_full,
             locks: LockTable::new(&spec, lock_kind, 2 * n + spawned),
             lines: LineTable::new(n, root_domains, 2 * n + spawned),
             push_ipis: PushIpis::new(n),
             energy: EnergyMeters::new(&spec),
+            rt_period: Cell::new(Nanos::ZERO),
             observed: Cell::new(recorder.is_traced() || paths.is_some()),
             paths: paths.map(|known| Paths::new(known, seed)),
             recorder,
@@ -173,6 +182,25 @@ impl Hw {
     pub fn stop_tick(&self, cpu: CpuId) {
         self.cpu(cpu).ticks.set(false);
         self.queue.clear(self.tick_slot(cpu));
+    }
+
+    /// When the next timer of a CPU expires that is not its tick, as far as the hardware has to know;
+    /// [`Nanos::NEVER`] without one.
+    pub fn next_timer(&self, cpu: CpuId) -> Nanos {
+        let hw = self.cpu(cpu);
+        let of_deadlines = hw.deadline.get().and_then(|slot| self.queue.time_of(slot));
+        let of_rt_period = Some(self.rt_period.get()).filter(|at| cpu == CpuId(0) && *at > self.now.get());
+        let of_kernel = of_deadlines.into_iter().chain(of_rt_period).min();
+        hw.timers_set.borrow().first().into_iter().chain(of_kernel).min().unwrap_or(Nanos::NEVER)
+    }
+
+    /// What it takes a CPU that wakes up to leave its idle state, if it has to.
+    #[inline]
+    pub fn leaves_halt(&self, cpu: CpuId) -> Option<Nanos> {
+        self.cpu(cpu).halted.take().then(|| match &self.idle {
+            None => self.spec.costs.idle_exit,
+            Some(idle) => idle.leaving(cpu),
+        })
     }
 
     /// What entering and leaving the kernel costs more on a CPU that may stop its tick: it tells each time

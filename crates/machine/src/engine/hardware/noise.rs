@@ -33,6 +33,9 @@ impl Hw {
         if let Some(paths) = &self.paths {
             paths.redraw(seed);
         }
+        if let Some(idle) = &self.idle {
+            idle.redraw(seed);
+        }
     }
 
     /// Programs the first stretch of every source on every CPU.

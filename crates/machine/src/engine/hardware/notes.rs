@@ -78,7 +78,9 @@ impl Hw {
         let idles = cpu.seen.get() == TaskId(u32::from(to.0))
             && cpu.mode.get() == Mode::Interruptible
             && cpu.softirq.get() != Softirq::Running;
-        if idles && self.idle_monitor.sees_writes() && ipi == Ipi::Reschedule {
+        let state = self.idle.as_ref().and_then(|idle| idle.state_of(to));
+        let watches = state.map_or(self.idle_monitor, |state| state.by).sees_writes();
+        if idles && watches && ipi == Ipi::Reschedule {
             self.violates("machine.md MI10", format!("CPU {to} idles, watches its flag, and is interrupted"));
         }
     }

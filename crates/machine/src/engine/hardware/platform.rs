@@ -4,6 +4,7 @@
 
 use super::cpu::Mode;
 use super::hw::Hw;
+use super::idle::IdleCpus;
 use super::locks::{Attempt, HandOver};
 use super::pace::Fraction;
 use super::source::{OneShot, Source};
@@ -197,6 +198,7 @@ impl Platform for Hw {
     }
 
     fn start_rt_period_timer(&self, at: Nanos) {
+        self.rt_period.set(at);
         self.at(at, OneShot::RtPeriod { cpu: CpuId(0) });
     }
 
@@ -224,6 +226,16 @@ impl Platform for Hw {
         }
         // A timer cannot be programmed into the past: it fires at once then.
         self.queue.set(known, at.max(self.local_now()));
+    }
+
+    #[inline]
+    fn has_idle_governor(&self) -> bool {
+        self.idle.as_ref().is_some_and(IdleCpus::govern_ticks)
+    }
+
+    #[inline]
+    fn idle_state_latency(&self, cpu: CpuId) -> Option<Nanos> {
+        self.idle.as_ref()?.state_of(cpu).map(|state| state.exit_latency)
     }
 
     fn frequency_changes(&self, me: ThisCpu<'_, Self>, domain: &FrequencyDomain, level: usize) {

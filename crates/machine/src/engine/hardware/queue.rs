@@ -84,6 +84,12 @@ impl EventQueue {
         !self.trees.borrow().of(slot).is(Key::ABSENT)
     }
 
+    /// When `slot` is going to fire, if it is.
+    pub fn time_of(&self, slot: Slot) -> Option<Nanos> {
+        let set = self.trees.borrow().of(slot);
+        (!set.is(Key::ABSENT)).then_some(set.time)
+    }
+
     /// When the next slot fires; [`Nanos::NEVER`] if none does.
     #[inline]
     pub fn next_time(&self) -> Nanos {

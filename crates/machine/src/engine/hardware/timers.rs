@@ -66,6 +66,12 @@ impl TaskTimers {
         found
     }
 
+    /// When the first of them expires, at the latest.
+    pub fn first(&self) -> Option<Nanos> {
+        let set = self.set.peek().map(|Reverse(timer)| timer.hard);
+        self.passed.live().map(|timer| timer.hard).chain(set).min()
+    }
+
     /// The first whose slack has begun, if a timer interrupt at `now` comes to it: that goes through all
     /// timers in the order of their hard expiries and stops at one which may not expire yet (machine.md 5.1),
     /// be it the CPU's next tick. What has no slack has an interrupt of its own, which is under way if the

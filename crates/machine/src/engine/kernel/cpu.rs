@@ -1,7 +1,7 @@
 //! What a CPU does all its life: serve interrupts, reschedule when asked, run the current task, idle.
 
 use super::sim::Sim;
-use crate::engine::hardware::{Hw, Mode, Softirq};
+use crate::engine::hardware::{Mode, Softirq};
 use crate::engine::userland::{Next, Rest};
 use scheduler::fair::parks_on_return;
 use scheduler::rq::Resched;
@@ -76,21 +76,5 @@ pub(crate) async fn cpu_main(sim: &Sim, id: CpuId) {
                 Rest::Slow => sim.follow(me, curr).await,
             }
         }
-    }
-}
-
-impl Sim {
-    /// Waits for an interrupt, or for a write to its flag (machine.md 5.5).
-    async fn idle(&self, me: ThisCpu<'_, Hw>) {
-        let hw = self.hw();
-        let cpu = hw.cpu(me.id);
-        hw.note_executes(me.id);
-        cpu.ready_at.set(hw.local_now());
-        hw.debt.set(Nanos::ZERO);
-        cpu.polling.set(hw.idle_monitor.sees_writes());
-        cpu.halted.set(hw.idle_monitor.sleeps());
-        cpu.idle_since.set(cpu.ready_at.get());
-        hw.suspend(me.id, Mode::Interruptible).await;
-        cpu.polling.set(false);
     }
 }

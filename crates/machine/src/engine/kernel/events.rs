@@ -35,10 +35,11 @@ impl Sim {
             Source::Timer(task) => self.timer_fires(task),
             Source::Tick(cpu) => {
                 self.hw().cpu(cpu).ticks.set(false);
-                if !self.is_idle(cpu) {
+                let governed = self.keeps_tick_in_idle(cpu);
+                if !self.is_idle(cpu) || governed == Some(true) {
                     let next = self.next_tick(cpu);
                     self.hw().tick_at(cpu, next);
-                } else if self.k.config.rules.idle_tick.get() == IdleTick::Drop
+                } else if (governed.is_some() || self.k.config.rules.idle_tick.get() != IdleTick::Keep)
                     && self.hw().cpu(cpu).by_tick.borrow().is_empty()
                 {
                     return None;
@@ -48,7 +49,9 @@ impl Sim {
             Source::Deadline(cpu) => self.hw().raise(cpu, Irq::Deadline),
             Source::Hrtick(cpu) => self.hw().raise(cpu, Irq::Hrtick),
             Source::IrqOff { cpu, source } => {
+                // A governor counts what ends an idle time.
                 let nobody_notices = self.rests(cpu)
+                    && self.hw().idle.is_none()
                     && self.surroundings.kthread_wakes.none_by_irq_off()
                     && !self.is_handled_in_thread(source);
                 let length = self.hw().stretch_begins(cpu, source as usize, nobody_notices)?;
@@ -122,7 +125,7 @@ impl Sim {
             }
             OneShot::Softirq(index) => {
                 let gap = self.surroundings.until_next_softirq(index);
-                self.hw().at(self.hw().now.get() + gap, OneShot::Softirq(index));
+                self.surroundings.softirq_at(self.hw(), index, self.hw().now.get() + gap);
                 self.hw().raise(self.surroundings.softirqs[index as usize].cpu, Irq::Softirq(index))
             }
             OneShot::Served(channel) => self.hw().raise(self.near(channel), Irq::Served(channel)),
@@ -185,7 +188,7 @@ impl Sim {
     }
 
     /// Whether `cpu` executes its idle task.
-    fn is_idle(&self, cpu: CpuId) -> bool {
+    pub fn is_idle(&self, cpu: CpuId) -> bool {
         self.k.task(self.k.rq(cpu).published.curr.get()).class.get() == Class::Idle
     }
 }

@@ -25,10 +25,12 @@ impl Sim {
     /// Serves what is pending, and what becomes pending meanwhile.
     pub async fn interrupts(&self, me: ThisCpu<'_, Hw>) {
         let (costs, from) = (&self.hw().spec.costs, self.hw().local_now());
-        let idle_exit = self.hw().cpu(me.id).halted.take().then_some(costs.idle_exit);
+        let idle_exit = self.hw().leaves_halt(me.id);
         let halted = idle_exit.map_or(Nanos::ZERO, |_| self.hw().has_idled(me.id));
         self.hw().note_taking(me.id, idle_exit);
         self.hw().charge_ns(idle_exit.unwrap_or_default());
+        // What it takes to leave one of several idle states is time in that.
+        let begins = if self.hw().idle.is_some() { self.hw().local_now() } else { from };
         if let Some(ipi) = self.only_a_notice(me.id) {
             // Interrupts that come while it is acted upon are served as such, after it.
             self.hw().note_served(me.id, Irq::Notice(ipi));
@@ -62,6 +64,7 @@ impl Sim {
                     }
                 }
                 Irq::Tick => {
+                    self.ticks_in_idle(me);
                     if let Some(balancing) = scheduler_tick(me).await {
                         self.raise_softirq(me.id, SoftWork::Balance(balancing));
                     }
@@ -126,7 +129,7 @@ impl Sim {
         in_interrupt.set(false);
         self.hw().was_fetched(me.id, from);
         let in_interrupts = &self.hw().cpu(me.id).in_interrupts;
-        in_interrupts.set(in_interrupts.get() + self.hw().local_now().saturating_sub(from));
+        in_interrupts.set(in_interrupts.get() + self.hw().local_now().saturating_sub(begins));
         self.measure_interrupts(me.id, true);
     }
 

@@ -5,6 +5,7 @@ mod cpu;
 mod cpu_threads;
 mod events;
 mod execution;
+mod idle;
 mod interrupts;
 mod irq_threads;
 mod kthreads;

@@ -2,7 +2,7 @@
 
 use super::kthreads::KthreadWakes;
 use crate::cpusets::PartitionOutcome;
-use crate::engine::hardware::Hw;
+use crate::engine::hardware::{Hw, OneShot};
 use crate::engine::observe::{Observed, View};
 use crate::engine::userland::{Caller, Userland};
 use crate::group::GroupSpec;
@@ -34,6 +34,8 @@ pub(crate) struct Surroundings {
     pub spawn_cpus: Vec<Option<CpuId>>,
     pub outside: Vec<Outside>,
     pub softirqs: Vec<SoftirqSpec>,
+    /// When the timers of those expire next.
+    pub softirqs_due: Vec<Cell<Nanos>>,
     /// What the timers of those draw from.
     pub softirq_dice: RefCell<Vec<Rng>>,
     /// A tick of each CPU, where the setup says one.
@@ -58,6 +60,18 @@ impl Surroundings {
             SoftirqGap::Exponential(mean) => self.softirq_dice.borrow_mut()[index as usize].exponential(mean),
         };
         gap.max(Nanos(1))
+    }
+
+    /// This timer of soft interrupts expires next at `at`.
+    pub fn softirq_at(&self, hw: &Hw, index: u32, at: Nanos) {
+        self.softirqs_due[index as usize].set(at);
+        hw.at(at, OneShot::Softirq(index));
+    }
+
+    /// When one of them expires next on a CPU; [`Nanos::NEVER`] without one.
+    pub fn next_softirq(&self, cpu: CpuId) -> Nanos {
+        let timers = self.softirqs.iter().zip(&self.softirqs_due).filter(|(timer, _)| timer.cpu == cpu);
+        timers.map(|(_, due)| due.get()).min().unwrap_or(Nanos::NEVER)
     }
 
     /// Those timers draw from another seed from now on.

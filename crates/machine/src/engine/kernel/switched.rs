@@ -30,6 +30,9 @@ impl Sim {
     pub fn set_up(&self, me: ThisCpu<'_, Hw>, curr: TaskId) {
         let (cpu, idle) = (self.hw().cpu(me.id), self.k.idle_task(me.id));
         let previous = cpu.seen.replace(curr);
+        if curr == idle {
+            self.begins_to_idle(me.id);
+        }
         if self.hw().paces.vary {
             cpu.fraction.set(Fraction::default());
             self.hw().occupy(me.id, self.occupant(me, curr));

@@ -54,7 +54,7 @@ impl Sim {
     }
 
     /// From one tick to the next.
-    fn tick_period(&self) -> Nanos {
+    pub fn tick_period(&self) -> Nanos {
         Nanos(1_000_000_000 / self.k.config.tunables.hz.get() as u64)
     }
 

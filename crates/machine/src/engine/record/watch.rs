@@ -68,5 +68,8 @@ impl Watch {
 }
 
 fn nothing_costs(spec: &MachineSpec) -> bool {
-    spec.costs == Costs::default() && spec.noise == Noise::default() && spec.cache.refill_ps_per_byte == 0
+    spec.costs == Costs::default()
+        && spec.noise == Noise::default()
+        && spec.cache.refill_ps_per_byte == 0
+        && spec.idle.is_none()
 }

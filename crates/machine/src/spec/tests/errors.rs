@@ -223,7 +223,7 @@ fn unknown_fields_get_the_nearest() {
         "[cache]",
         "[disk]",
         &format!(
-            "{}: disk: is not known here; known are name, meaning, idle_monitor, topology, costs, cache, \
+            "{}: disk: is not known here; known are name, meaning, idle_monitor, idle, topology, costs, cache, \
              cold, speed, memory, frequency, kernel, noise",
             line_of("[cache]")
         ),

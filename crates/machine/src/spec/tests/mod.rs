@@ -2,6 +2,7 @@ mod builtins;
 mod composites;
 mod errors;
 mod frequencies;
+mod idle_states;
 mod resizing;
 mod speeds;
 mod stretches;

@@ -3,10 +3,10 @@
 use super::scenario::{Op, Price, Scenario, Shape};
 use super::script::{Feeder, Script, Shared, Sink, Waker, nice, policy};
 use machine::{
-    ByDistance, ChannelSpec, ColdPath, CpuSpeed, ExitedTasks, GroupSpec, IrqOff, KthreadNoise, Machine,
-    MachineSpec, MutexKind, Operation, Outcome, Points, QuotaSpec, Room, RtLimitSpec, RunError, RunOptions,
-    Setup, SnapshotPlan, SoftirqGap, SoftirqSpec, SoftirqTally, Spread, Stretch, TaskSpec, TimedSetting,
-    Tracing, Woken,
+    ByDistance, ChannelSpec, ColdPath, CpuSpeed, ExitedTasks, Governor, GroupSpec, IdleMonitor, IdleState,
+    IdleStates, IrqOff, KthreadNoise, Machine, MachineSpec, MutexKind, Operation, Outcome, Points, QuotaSpec,
+    Room, RtLimitSpec, RunError, RunOptions, Setup, SnapshotPlan, SoftirqGap, SoftirqSpec, SoftirqTally,
+    Spread, Stretch, TaskSpec, TimedSetting, Tracing, Woken,
 };
 use scheduler::frequency::{FrequencyDomain, PerfLevel};
 use scheduler::registry::{Config, RtThrottle};
@@ -131,6 +131,7 @@ fn topology(shape: Shape) -> Topology {
 
 fn machine(scenario: &Scenario) -> MachineSpec {
     let mut spec = MachineSpec::ideal(topology(scenario.shape));
+    spec.idle = scenario.idle_governor().map(idle_states);
     if matches!(scenario.shape, Shape::Threads(_) | Shape::Hybrid { .. }) {
         spec.speeds.smt_busy_percent = 62;
     }
@@ -201,6 +202,19 @@ fn machine(scenario: &Scenario) -> MachineSpec {
         }
     }
     spec
+}
+
+/// As many as the governor can use.
+fn idle_states(governor: Governor) -> IdleStates {
+    let us = Nanos::from_micros;
+    let mut states = vec![
+        IdleState::new("POLL", IdleMonitor::Poll, us(0), us(0)),
+        IdleState::new("C1", IdleMonitor::Hlt, us(2), us(2)),
+        IdleState::new("C1E", IdleMonitor::Mwait, us(10), us(20)),
+        IdleState::new("C6", IdleMonitor::Mwait, us(133), us(600)),
+    ];
+    states.truncate(if governor == Governor::Haltpoll { 2 } else { 4 });
+    IdleStates { governor, states }
 }
 
 /// Those of small and large CPUs, with what they take (the table of deadline-groups C4).

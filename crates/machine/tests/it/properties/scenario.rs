@@ -2,6 +2,7 @@
 //! prints as what one has to write down to run it again, and shrinks.
 
 use super::settings::{kernel, later_setting, setting};
+use machine::Governor;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -27,6 +28,12 @@ impl Scenario {
     /// Whether idle CPUs poll, as beside cyclictest, or halt.
     pub fn polls(&self) -> bool {
         self.seed % 2 == 1
+    }
+
+    /// The governor of idle states, if the machine has several.
+    pub fn idle_governor(&self) -> Option<Governor> {
+        let by_seed = Governor::ALL[(self.seed / 5 % 3) as usize];
+        self.seed.is_multiple_of(5).then_some(by_seed)
     }
 
     /// Whether the firmware prefers every second core to the others.

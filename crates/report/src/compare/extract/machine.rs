@@ -2,7 +2,7 @@
 //! a task lands on is chance.
 
 use super::add;
-use schema::{Better, CpuResult, Figures, RqLockStats, RunResult, Totals};
+use schema::{Better, CpuResult, Figures, IdleStateUse, RqLockStats, RunResult, Totals};
 
 pub fn measure(run: &RunResult, figures: &mut Figures) {
     figures.group("totals", "");
@@ -11,6 +11,12 @@ pub fn measure(run: &RunResult, figures: &mut Figures) {
     let frequency = run.frequency.as_ref().filter(|_| run.window.is_none());
     if let Some(energy) = frequency.and_then(|frequency| frequency.energy_uj) {
         figures.count("energy", "energy in uJ", Better::Lower, energy).headline();
+    }
+    if let Some(idle) = run.idle.as_ref().filter(|_| run.window.is_none()) {
+        figures.group("idle", "idle state");
+        for IdleStateUse { state, time_ns, .. } in idle.all_cpus() {
+            figures.nanos(&format!("{state}.time"), &format!("{state}: time"), Better::Neutral, time_ns);
+        }
     }
     figures.group("cpus", "");
     add(figures, CpuResult::FIGURES, &run.cpus.iter().collect::<Vec<_>>());

@@ -199,6 +199,17 @@ fn a_group_is_compared_by_its_name_in_a_whole_run_only() {
 }
 
 #[test]
+fn times_in_idle_states_are_compared_where_the_machine_has_several_and_in_a_whole_run_only() {
+    let mut run = example::run();
+    let time = |run: &RunResult| value(run, "idle.C6.time");
+    assert_eq!(time(&run), Some(2 * 702_000_000), "of both CPUs");
+    let idle = run.idle.take();
+    assert_eq!(time(&run), None);
+    (run.window, run.idle) = (Some(schema::Window { from_ns: 0, to_ns: 1_000 }), idle);
+    assert_eq!(time(&run), None);
+}
+
+#[test]
 fn energy_is_compared_where_the_machine_says_it_and_in_a_whole_run_only() {
     let mut run = example::run();
     let energy = run.frequency.as_ref().and_then(|frequency| frequency.energy_uj);

@@ -119,6 +119,7 @@ fn tell<'m>(builder: &mut Builder, record: &LogRecord, meaning: &impl Fn(&str) -
         | LogEvent::CacheRefill { .. }
         | LogEvent::CpusAllowed { .. }
         | LogEvent::CpuFrequency { .. }
+        | LogEvent::CpuIdle { .. }
         | LogEvent::SlowedBySibling { .. } => {}
     }
 }

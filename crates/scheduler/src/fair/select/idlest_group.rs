@@ -158,10 +158,10 @@ fn compare<P: Platform>(
     }
 }
 
-/// An idle CPU of a group, the one that went idle last; a CPU of SCHED_IDLE tasks before all others; else the
-/// one with the least load, or `cpu` if that has no more.
+/// An idle CPU of a group: that in the shallowest state, of equals the one that went idle last; a CPU of
+/// SCHED_IDLE tasks before all others; else the one with the least load, or `cpu` if that has no more.
 fn find_idlest_group_cpu<P: Platform>(me: ThisCpu<'_, P>, group: &CpuMask, cpu: CpuId) -> CpuId {
-    let mut latest: Option<(CpuId, Nanos)> = None;
+    let mut idlest: Option<IdleCpu> = None;
     let mut least = (cpu, u64::MAX);
     let single = group.weight() == 1;
     let last_resort_only = me.k.config.rules.sched_idle_cpu.get() == SchedIdleCpu::LastResort;
@@ -179,19 +179,44 @@ fn find_idlest_group_cpu<P: Platform>(me: ThisCpu<'_, P>, group: &CpuMask, cpu: 
             continue;
         }
         if me.k.idle_cpu(candidate) {
-            // Without a time it has been idle since before anything happened here.
-            let since = me.k.rq(candidate).published.balance.idle_since.get().unwrap_or(Nanos::ZERO);
-            if latest.is_none_or(|(_, other)| since > other) {
-                latest = Some((candidate, since));
-            }
-        } else if latest.is_none() {
+            idlest = Some(IdleCpu::best(idlest, me, candidate));
+        } else if idlest.is_none() {
             let load = cpu_load(me, candidate);
             if load < least.1 {
                 least = (candidate, load);
             }
         }
     }
-    latest.map(|(candidate, _)| candidate).or(last_resort).unwrap_or(least.0)
+    idlest.map(|idlest| idlest.cpu).or(last_resort).unwrap_or(least.0)
+}
+
+/// The best idle CPU so far.
+#[derive(Clone, Copy)]
+struct IdleCpu {
+    cpu: CpuId,
+    /// Since when it, or a later one in a state that is not known, idles.
+    since: Nanos,
+    /// The least of the states that are known.
+    latency: Nanos,
+}
+
+impl IdleCpu {
+    /// The better one of that and `cpu`. One of which nobody knows the state (it is about to enter one)
+    /// counts by its time alone.
+    fn best<P: Platform>(before: Option<IdleCpu>, me: ThisCpu<'_, P>, cpu: CpuId) -> IdleCpu {
+        let state = me.k.platform.idle_state_latency(cpu);
+        // Without a time it has been idle since before anything happened here.
+        let since = me.k.rq(cpu).published.balance.idle_since.get().unwrap_or(Nanos::ZERO);
+        let least = before.map_or(Nanos::NEVER, |before| before.latency);
+        let own = IdleCpu { cpu, since, latency: least.min(state.unwrap_or(Nanos::NEVER)) };
+        match (before, state) {
+            (None, _) => own,
+            (_, Some(latency)) if latency < least => own,
+            (Some(before), None) if since > before.since => own,
+            (Some(before), Some(latency)) if latency == least && since > before.since => own,
+            (Some(before), _) => before,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -295,6 +320,29 @@ mod tests {
         assert_eq!(goes_to(last, [hog, idle], [1, 3]), 3, "and before any load");
         assert_eq!(goes_to(last, [None, hog], [0, 3]), 2);
         assert_eq!(goes_to("sched_idle_cpu=off", [hog, idle], [1, 3]), 2, "they are tasks like others");
+    }
+
+    /// 2.9, row 2: the smallest exit latency; among equals, and where none is known, who idles for the
+    /// shortest time.
+    #[test]
+    fn the_shallowest_idle_cpu() {
+        let goes_to = |since: [u64; 2], latencies: &[(u16, u64)]| {
+            let lab = lab(&[]);
+            for (cpu, at) in [2, 3].into_iter().zip(since) {
+                lab.k.rq(CpuId(cpu)).published.balance.idle_since.set(Some(Nanos(at)));
+            }
+            let known = latencies.iter().map(|(cpu, latency)| (CpuId(*cpu), Nanos(*latency)));
+            *lab.k.platform.idle_latencies.borrow_mut() = known.collect();
+            find_idlest_group_cpu(lab.cpu(0), &cpus(&[2, 3]), CpuId(0)).0
+        };
+        assert_eq!(goes_to([5, 9], &[]), 3, "the last one");
+        assert_eq!(goes_to([5, 9], &[(2, 1), (3, 133)]), 2, "the shallower one");
+        assert_eq!(goes_to([9, 5], &[(2, 133), (3, 1)]), 3);
+        assert_eq!(goes_to([5, 9], &[(2, 1), (3, 1)]), 3, "of equals the last one");
+        assert_eq!(goes_to([9, 5], &[(2, 1), (3, 1)]), 2);
+        assert_eq!(goes_to([5, 9], &[(2, 1)]), 3, "one that is about to enter a state: by time");
+        assert_eq!(goes_to([9, 5], &[(2, 1)]), 2);
+        assert_eq!(goes_to([9, 5], &[(3, 133)]), 3, "a state that is known before one that is not");
     }
 
     /// 2.9: nothing to choose from.

@@ -193,6 +193,7 @@ pub(super) const PROFILES: &[Profile] = &[
             "fork_balance=group_load",
             "lb=group_room_newest",
             "nohz_balance=balance_only",
+            "idle_tick=always",
             "asym_packing=off",
             "floor_order=without_task",
             "blocked_floor=held",

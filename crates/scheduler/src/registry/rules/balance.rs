@@ -49,7 +49,8 @@ rules! {
     IdleTick idle_tick "When does the tick of a CPU that idles stop?" "fair-placement 5.2" {
         Keep "keep"
             "After the first one that it has in idle; that one balances (6.1.167 on without a governor).",
-        Drop "drop" "At once.",
+        Drop "drop" "At once where no governor says more (4.17 on).",
+        Always "always" "At once, whatever a governor expects (up to 4.16).",
     }
     MisfitReduced misfit_reduced
         "Does an idle CPU take the only fair task of one that real-time tasks use?" "fair-placement 4.5" {

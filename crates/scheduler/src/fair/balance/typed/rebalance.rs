@@ -19,8 +19,8 @@ pub(in crate::fair::balance) async fn trigger_load_balance<P: Platform>(me: This
         bring_up_to_date(me, me.id).await;
         rebalance_domains(me, me.id, if idle { Situation::Idle } else { Situation::Busy }).await;
     }
-    // An idle CPU has one tick where it has any, so this was its last.
-    if me.k.idle_cpu(me.id) {
+    // An idle CPU has one tick where it has any, so this was its last; unless a governor says more.
+    if me.k.idle_cpu(me.id) && !me.k.idle_tick_is_governed() {
         nohz::tick_stopped(me);
     }
 }
@@ -28,7 +28,7 @@ pub(in crate::fair::balance) async fn trigger_load_balance<P: Platform>(me: This
 /// The part of a tick that is no balancing, where a thread does that afterwards.
 pub(in crate::fair::balance) fn tick_balances_later<P: Platform>(me: ThisCpu<'_, P>, idle: bool) {
     nohz::nohz_balancer_kick(me, idle);
-    if idle {
+    if idle && !me.k.idle_tick_is_governed() {
         nohz::tick_stopped(me);
     }
 }

@@ -1,0 +1,63 @@
+//! How CPUs used their idle states.
+
+use serde::{Deserialize, Serialize};
+
+/// How CPUs used their idle states, over the whole run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct IdleResult {
+    /// The governor that chose among them: `menu`.
+    pub governor: String,
+    /// Every CPU, by number.
+    pub cpus: Vec<CpuIdle>,
+    /// Where the machine file has its states and its governor from: `published: ...` or `assumed: ...`, each
+    /// once.
+    pub origins: Vec<String>,
+}
+
+impl IdleResult {
+    /// How all CPUs together used each state.
+    #[must_use]
+    pub fn all_cpus(&self) -> Vec<IdleStateUse> {
+        let Some((first, others)) = self.cpus.split_first() else { return Vec::new() };
+        let mut all = first.states.clone();
+        for cpu in others {
+            for (sum, used) in all.iter_mut().zip(&cpu.states) {
+                sum.usage += used.usage;
+                sum.time_ns += used.time_ns;
+                sum.above += used.above;
+                sum.below += used.below;
+            }
+        }
+        all
+    }
+}
+
+/// How a CPU used its idle states.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct CpuIdle {
+    /// CPU number.
+    pub cpu: u32,
+    /// Every state, from the shallowest to the deepest.
+    pub states: Vec<IdleStateUse>,
+}
+
+/// How a CPU used a state, as /sys/devices/system/cpu/cpuN/cpuidle/stateN counts it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct IdleStateUse {
+    /// The state's name.
+    pub state: String,
+    /// Times that it was entered.
+    pub usage: u64,
+    /// Time in it, what it took to leave it included, nanoseconds.
+    pub time_ns: u64,
+    /// Times that a shallower state would have been better: it was left before its target residency.
+    pub above: u64,
+    /// Times that a deeper state would have been better.
+    pub below: u64,
+}
