@@ -83,6 +83,7 @@ pub(super) fn text(name: &str, host: &Host, measured: Option<&Measured>) -> Stri
         + &primitives.cold()
         + &speed
         + &bandwidth::memory(primitives.measured.bandwidth)
+        + &primitives.measured.idle_states.text(Nanos(primitives.ns("idle_exit")))
         + &primitives.stretches()
         + &primitives.noise()
 }

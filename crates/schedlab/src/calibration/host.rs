@@ -1,5 +1,6 @@
 //! The topology of this machine, as sysfs has it.
 
+use super::idle_states::IdleTable;
 use machine::Distance;
 use rustix::thread::sched_getaffinity;
 use scheduler::{CpuId, CpuMask};
@@ -121,6 +122,11 @@ impl Host {
         let slit = farthest.max().unwrap_or(20).clamp(11, 254);
         let packages = if memory.len() > packages.len() { memory } else { packages };
         Host { online: order, cores, caches, packages, slit, left_out: Vec::new() }
+    }
+
+    /// What the kernel says of the idle states of its CPUs.
+    pub(super) fn idle_states(&self) -> IdleTable {
+        IdleTable::read(Path::new(SYSTEM), &self.online)
     }
 
     /// Number of CPUs.

@@ -16,6 +16,7 @@ mod hand_over;
 mod host;
 mod host_stalls;
 mod idle;
+mod idle_states;
 mod measure;
 mod observations;
 mod pi_mutex;
@@ -38,6 +39,7 @@ use gaps::Interruptions;
 use host::Host;
 use host_stalls::HostStalls;
 use idle::IdleWakeups;
+use idle_states::IdleTable;
 use machine::{Distance, MachineSpec, SpecError};
 use measure::{Bench, Hops, Refill};
 pub use observations::Observation;
@@ -115,6 +117,8 @@ struct Measured {
     interruptions: Interruptions,
     /// Of the nearest other CPU.
     idle: Option<IdleWakeups>,
+    /// Read, not timed.
+    idle_states: IdleTable,
     /// Between CPUs, for each distance that the machine has.
     pairs: Vec<MeasuredPair>,
     /// After a move to the nearest CPU of another core.
@@ -245,6 +249,7 @@ fn measure(host: &Host, progress: &mut dyn FnMut(&str)) -> Result<Measured, Cali
         timers: Some(take!("how late timers are", bench.timers())),
         interruptions: take!("interruptions", bench.interruptions()),
         idle,
+        idle_states: host.idle_states(),
         pairs,
         refill,
         siblings,

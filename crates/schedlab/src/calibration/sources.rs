@@ -77,6 +77,7 @@ pub(super) fn way(entry: &str, host: &Host, m: &Measured) -> Option<Way> {
     let (table, key) = entry.split_once('.').unwrap_or((entry, ""));
     match (table, key) {
         ("idle_monitor", _) => Some(idle::way(m.idle)),
+        ("idle", key) => Some(m.idle_states.way(key)),
         ("topology", _) => {
             Some(Way { seen: Some(Seen { probe: "sysfs", samples: host.cpus() }), unseen: String::new() })
         }

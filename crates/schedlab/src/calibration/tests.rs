@@ -7,6 +7,7 @@ use super::gaps::{Interruptions, Source, Ticks};
 use super::host::Host;
 use super::host_stalls::HostStalls;
 use super::idle::IdleWakeups;
+use super::idle_states::IdleTable;
 use super::measure::{Hops, Refill};
 use super::pieces::tests::seen_under;
 use super::preemption::HostPreemption;
@@ -307,6 +308,32 @@ fn idle_cpus_that_get_no_interrupt_watch_their_flag() {
     let measured = Measured { idle: busy, ..measured };
     let text = file::text("here", &host(2), Some(&measured));
     assert!(!text.contains("idle_monitor"), "not told, not written: {text}");
+}
+
+/// What sysfs says of idle states is in the file, which is a machine's.
+#[test]
+fn idle_states_of_a_host_are_in_its_file() {
+    let root = std::env::temp_dir().join(format!("schedlab-states-{}", std::process::id()));
+    let states = [("POLL", 0, 0), ("C1", 1, 1), ("C6", 170, 600)];
+    for (n, (name, latency, residency)) in states.iter().enumerate() {
+        let at = root.join(format!("cpu/cpu0/cpuidle/state{n}"));
+        std::fs::create_dir_all(&at).expect("a temporary folder");
+        let put = |key: &str, text: String| std::fs::write(at.join(key), text).expect("a temporary file");
+        put("name", (*name).to_owned());
+        put("latency", latency.to_string());
+        put("residency", residency.to_string());
+    }
+    let idle_states = IdleTable::read(&root, &[0]);
+    std::fs::remove_dir_all(root).expect("our own folder");
+    let seen = Measured { idle_states, ..measured(vec![pair(Distance::SharedCache, 40, 9000)]) };
+    let spec = spec(&host(2), Some(&seen));
+    let idle = spec.idle.as_ref().expect("it has states");
+    let found: Vec<_> = idle.states.iter().map(|state| (state.name.as_str(), state.exit_latency)).collect();
+    assert_eq!(found, [("POLL", Nanos(0)), ("C1", Nanos(1_000)), ("C6", Nanos(170_000))]);
+    let sources = sources::of_file(&spec, &host(2), &seen);
+    let of = |entry: &str| sources.iter().find(|source| source.entry == entry).expect("an entry");
+    assert_eq!((of("idle.states[2]").probe, of("idle.states[2]").samples), (Some("sysfs"), Some(3)));
+    assert!(of("idle.governor").value.is_some());
 }
 
 /// Without the right to be real-time, the CPU idles meanwhile, and has a state to leave.
