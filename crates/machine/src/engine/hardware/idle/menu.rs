@@ -47,51 +47,40 @@ impl Menu {
         }
     }
 
-    /// The CPU is about to idle.
+    /// The CPU is about to idle: the steps of machine.md 5.4 by their numbers.
     pub fn select(&mut self, states: &[IdleState], ahead: &Prospect) -> Choice {
         self.timer = ahead.timer;
-        let first = &states[0];
-        let too_short = |second: &IdleState| {
-            ahead.timer < second.target_residency || ahead.latency_limit < second.exit_latency
+        if must_be_ready(states, ahead) {
+            return Choice { state: 0, stops_tick: !states[0].polls() };
+        }
+        // 2 and 3. Without a tick nothing but the timer would end a sleep in a state that is too shallow.
+        let predicted = self.predict(ahead.timer);
+        let trusts_timer = ahead.tick_is_stopped && predicted < ahead.period;
+        let idles_for = if trusts_timer { ahead.timer } else { predicted };
+        // 4.
+        let limit = match ahead.tick_is_stopped {
+            true => ahead.latency_limit,
+            false => ahead.latency_limit.min(predicted),
         };
-        if ahead.latency_limit == Nanos::ZERO || states.get(1).is_none_or(too_short) {
-            return Choice { state: 0, stops_tick: !first.polls() };
+        // 5. It does not poll because of a guess.
+        let is_worth_it =
+            |state: &IdleState, time| state.target_residency <= time && state.exit_latency <= limit;
+        let mut chosen = states.iter().skip(1).take_while(|state| is_worth_it(state, idles_for)).count();
+        if states[chosen].polls() && is_worth_it(&states[1], ahead.timer) {
+            chosen = 1;
         }
-        let (mut idles_for, mut limit) = (self.predict(ahead.timer), ahead.latency_limit);
-        if !ahead.tick_is_stopped {
-            limit = limit.min(idles_for);
-        } else if idles_for < ahead.period {
-            // Nothing but the timer would end a sleep in a state that is too shallow.
-            idles_for = ahead.timer;
+        // 6. Where it would idle for longer than its state is meant for, and not long enough for the next one,
+        // a tick that is there looks again; if there is none, the next one it is.
+        let deeper = states.get(chosen + 1).filter(|deeper| deeper.target_residency > idles_for);
+        let is_between = states[chosen].target_residency < ahead.period && idles_for >= ahead.period;
+        if ahead.tick_is_stopped {
+            let sleeps_deeper = is_between && deeper.is_some_and(|it| it.target_residency <= ahead.with_tick);
+            return Choice { state: chosen + usize::from(sleeps_deeper), stops_tick: true };
         }
-        let mut chosen = 0;
-        for (number, state) in states.iter().enumerate().skip(1) {
-            if state.target_residency > idles_for {
-                let may_sleep = state.exit_latency <= limit && state.target_residency <= ahead.timer;
-                if states[chosen].polls() && may_sleep {
-                    // It does not poll because of a guess.
-                    (chosen, idles_for) = (number, state.target_residency);
-                } else if idles_for >= ahead.period && ahead.tick_is_stopped {
-                    let is_shallow = states[chosen].target_residency < ahead.period;
-                    if is_shallow && state.target_residency <= ahead.with_tick {
-                        chosen = number;
-                    }
-                } else if idles_for >= ahead.period {
-                    // Should it idle for so long in a state that is not meant for it, the tick ends that.
-                    idles_for = states[chosen].target_residency;
-                }
-                break;
-            }
-            if state.exit_latency > limit {
-                break;
-            }
-            chosen = number;
-        }
-        let keeps_tick = states[chosen].polls() || idles_for < ahead.period;
-        if !keeps_tick || ahead.tick_is_stopped {
+        let looks_again = is_between && deeper.is_some();
+        if !states[chosen].polls() && idles_for >= ahead.period && !looks_again {
             return Choice { state: chosen, stops_tick: true };
         }
-        // The tick is going to end it.
         let fits = |state: &usize| states[*state].target_residency <= ahead.with_tick;
         Choice { state: (0..=chosen).rev().find(fits).unwrap_or(0), stops_tick: false }
     }
@@ -159,6 +148,14 @@ impl Menu {
             at_most = most - 1;
         }
     }
+}
+
+/// 1: no other state than the first one is in question.
+fn must_be_ready(states: &[IdleState], ahead: &Prospect) -> bool {
+    let too_short = |second: &IdleState| {
+        ahead.timer < second.target_residency || ahead.latency_limit < second.exit_latency
+    };
+    ahead.latency_limit == Nanos::ZERO || states.get(1).is_none_or(too_short)
 }
 
 /// By the decimal length of the distance in microseconds.
