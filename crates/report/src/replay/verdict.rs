@@ -40,7 +40,7 @@ pub fn of(sum: &ReplaySummary, tasks: &[ReplayTask], finish: Option<&ReplayFinis
         Question::FinishingTime => {
             let recorded = finish.and_then(|finish| finish.recorded_s).map_or(0, Seconds::as_ns);
             let simulated = finish.and_then(|finish| finish.seconds).map(Seconds::as_ns);
-            if finish.is_some_and(|finish| finish.by_clock) {
+            if finish.is_some_and(|finish| !finish.ends_by_work()) {
                 return Answer { grade: Grade::Unknown, ..answer(question, 0, 0) };
             }
             // What had not finished when the run ended is off by all of it, at least.
@@ -52,7 +52,7 @@ pub fn of(sum: &ReplaySummary, tasks: &[ReplayTask], finish: Option<&ReplayFinis
     let [cpu_time, switches, order, latency, finishing_time] = answers;
     ReplayVerdict {
         overall: known.max().unwrap_or(Grade::Unknown),
-        sentence: sentence(&answers),
+        sentence: sentence(&answers, why_unknown(finish)),
         cpu_time,
         switches,
         order,
@@ -101,12 +101,14 @@ fn answer(question: Question, off_permille: u64, counted: u64) -> Answer {
 }
 
 /// `good for CPU time (0.1 % off) and switches (4.0 % off), poor for latency (63 % off)`
-fn sentence(answers: &[Answer; 5]) -> String {
+/// with what `why` says of finishing times that are unknown.
+fn sentence(answers: &[Answer; 5], why: &str) -> String {
     let all = || Question::ALL.into_iter().zip(answers);
     let with = |grade: Grade| -> Option<String> {
         let of_grade: Vec<String> = all()
             .filter(|(_, answer)| answer.grade == grade)
             .map(|(question, answer)| match grade {
+                Grade::Unknown if question == Question::FinishingTime => question.name().to_owned() + why,
                 Grade::Unknown => question.name().to_owned(),
                 _ => {
                     let within = answer.uncertain_permille.map(percent);
@@ -121,6 +123,17 @@ fn sentence(answers: &[Answer; 5]) -> String {
     };
     let grades = [Grade::Good, Grade::Fair, Grade::Poor, Grade::Unknown];
     grades.into_iter().filter_map(with).collect::<Vec<_>>().join(", ")
+}
+
+/// Why nobody can say when such tasks would be done, in brackets.
+fn why_unknown(finish: Option<&ReplayFinish>) -> &'static str {
+    match finish {
+        Some(ReplayFinish { by_clock: true, .. }) => " (its tasks end at one moment: by the clock, it seems)",
+        Some(ReplayFinish { perhaps_by_clock: true, .. }) => {
+            " (its tasks end at one moment: by the clock, or by equal work)"
+        }
+        _ => "",
+    }
 }
 
 /// Thousandths as per cent: `4.1 %`, from ten per cent on without decimals.
@@ -228,6 +241,23 @@ mod tests {
         let poor = verdict_of_finish(|_| (), Some(example::finish(Some(10_000_000), None)));
         assert_eq!(poor.overall, Grade::Poor);
         assert_eq!(verdict_of_finish(|_| (), None).finishing_time.grade, Grade::Unknown, "nobody exits");
+    }
+
+    #[test]
+    fn tasks_that_end_at_one_moment_do_not_tell_when_they_would_be_done() {
+        let of = |by_clock, perhaps_by_clock| {
+            let same = example::finish(Some(10_000_000), Some(10_000_000));
+            verdict_of_finish(|_| (), Some(ReplayFinish { by_clock, perhaps_by_clock, ..same }))
+        };
+        let said = |by_clock, perhaps_by_clock| {
+            let verdict = of(by_clock, perhaps_by_clock);
+            assert_eq!(verdict.finishing_time.grade, Grade::Unknown);
+            verdict.sentence
+        };
+        let end = "unknown for finishing time (its tasks end at one moment: by the clock, ";
+        assert!(said(true, false).ends_with(&format!("{end}it seems)")), "{}", said(true, false));
+        assert!(said(false, true).ends_with(&format!("{end}or by equal work)")), "{}", said(false, true));
+        assert_eq!(of(false, false).finishing_time.grade, Grade::Good);
     }
 
     #[test]

@@ -254,7 +254,13 @@ fn finish(finish: &ReplayFinish, there_ns: Option<u64>) -> String {
         format!("; replayed on the machine that recorded it: {}", duration_ns(at))
     });
     let recorded = time(finish.recorded_s).map_or(String::new(), |at| format!(" (recorded: {at}{there})"));
-    let by_clock = if finish.by_clock { "; the clock seems to end it, not its work" } else { "" };
+    let by_clock = match finish {
+        ReplayFinish { by_clock: true, .. } => "; the clock seems to end it, not its work",
+        ReplayFinish { perhaps_by_clock: true, .. } => {
+            "; its tasks end at one moment: by the clock, or by equal work"
+        }
+        _ => "",
+    };
     wrap(&format!("{who}: {done}{recorded}{by_clock}"), "", "  ")
 }
 

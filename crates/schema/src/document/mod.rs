@@ -41,7 +41,10 @@ fn fields(schema: &Value) -> Fields {
     run.replay[0].tasks[0].poor.push(Question::Order);
     for load in &mut run.loads {
         if let LoadResult::Replay(replay) = load {
-            replay.finish.iter_mut().for_each(|finish| finish.by_clock = true);
+            replay.finish.iter_mut().for_each(|finish| {
+                finish.by_clock = true;
+                finish.perhaps_by_clock = true;
+            });
         }
     }
     fields.see(schema, "RunResult", &run);

@@ -44,6 +44,10 @@ pub struct ReplayFinish {
     /// when they would be done on another machine, and the verdict gives no answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_clock: bool,
+    /// Whether its tasks end at one moment after equal work, so that the clock may end them as well as their
+    /// work: the verdict gives no answer then, either.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub perhaps_by_clock: bool,
     /// The last exit in the recording, from its start; absent for a workload file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded_s: Option<Seconds>,
@@ -51,6 +55,14 @@ pub struct ReplayFinish {
     /// the run ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<Seconds>,
+}
+
+impl ReplayFinish {
+    /// Whether the work is known to end it, so that it is an answer for other machines.
+    #[must_use]
+    pub fn ends_by_work(&self) -> bool {
+        !self.by_clock && !self.perhaps_by_clock
+    }
 }
 
 impl Reports for ReplayResult {
