@@ -1163,6 +1163,29 @@ class DeadlineResult(Record):
     """Its jobs and its budget."""
 
 
+class ClassLatency(Record):
+    """Number, sum and largest of latencies."""
+
+    __slots__ = ()
+    count: int
+    """Number of wakeups."""
+    max_ns: int
+    """Largest, nanoseconds."""
+    sum_ns: int
+    """All latencies together, nanoseconds."""
+
+
+class LatencyByClass(Record):
+    """Wakeup latencies by the policy that the task had when the wait began."""
+
+    __slots__ = ()
+    _inner = {'fair': 'ClassLatency', 'realtime': 'ClassLatency'}
+    fair: ClassLatency
+    """With a policy of the fair class."""
+    realtime: ClassLatency
+    """With a real-time policy, or `SCHED_DEADLINE`."""
+
+
 class TimeUnder(Record):
     """CPU time of a task under one policy and priority."""
 
@@ -1181,8 +1204,8 @@ class TaskResult(Record):
     """Counters of one task, with the meaning that Linux gives them (rt-class 11.1, fair-class 11.1)."""
 
     __slots__ = ()
-    _inner = {'deadline': 'DeadlineResult', 'time_under': 'TimeUnder', 'wakeup_latency_ns': 'LatencySummary'}
-    _optional = frozenset(['deadline', 'exited_ns', 'of_command', 'time_under'])
+    _inner = {'deadline': 'DeadlineResult', 'latency_by_class': 'LatencyByClass', 'time_under': 'TimeUnder', 'wakeup_latency_ns': 'LatencySummary'}
+    _optional = frozenset(['deadline', 'exited_ns', 'latency_by_class', 'of_command', 'time_under'])
     comm: str
     """Command name."""
     deadline: DeadlineResult | None
@@ -1192,6 +1215,9 @@ class TaskResult(Record):
     absent if it lived at the end."""
     iterations: int
     """Passes through the outermost loop of the task's program that were completed."""
+    latency_by_class: LatencyByClass | None
+    """The same apart, of a task that was both real-time and fair and woke as both; absent of others, whose
+    latencies all belong to `policy`."""
     nice: int
     """Nice value -20..=19 that goes with it."""
     nr_involuntary_switches: int
@@ -2219,6 +2245,8 @@ KINDS["ReplayVerdict"] = ReplayVerdict
 KINDS["ReplayFidelity"] = ReplayFidelity
 KINDS["DeadlineStat"] = DeadlineStat
 KINDS["DeadlineResult"] = DeadlineResult
+KINDS["ClassLatency"] = ClassLatency
+KINDS["LatencyByClass"] = LatencyByClass
 KINDS["TimeUnder"] = TimeUnder
 KINDS["TaskResult"] = TaskResult
 KINDS["Totals"] = Totals

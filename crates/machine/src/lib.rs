@@ -33,7 +33,8 @@ pub use objects::{
     Backoff, BarrierId, ChannelId, ChannelSpec, DeviceId, DeviceSpec, FutexId, Objects, Room, SpinlockId,
 };
 pub use outcome::{
-    DeadlockLink, DecisionCount, Outcome, RunError, StuckTask, TaskOrigin, TaskOutcome, TimeUnder,
+    DeadlockLink, DecisionCount, LatencyByClass, LatencyTally, Outcome, RunError, StuckTask, TaskOrigin,
+    TaskOutcome, TimeUnder,
 };
 pub use paths::{CountedFrom, Onto, PathTimes, Situation, WakePaths, WokenFrom};
 pub use rng::{Purpose, Rng};

@@ -163,8 +163,52 @@ pub struct TaskOutcome {
     /// From wakeup to run; `None` if it was never woken. One that is under way when the run ends counts up to
     /// there, if it is longer than all others.
     pub wakeup_latency: Option<Box<Histogram>>,
+    /// Those of a task that was both real-time and fair; `None` of others.
+    pub latency_by_class: Option<LatencyByClass>,
     /// What became of its budgets and jobs, if it ever was a deadline task.
     pub deadline: Option<DlCounts>,
+}
+
+/// Wakeup latencies of a task that was both real-time and fair, by its policy when the wait began.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LatencyByClass {
+    /// With a real-time policy, or that of deadline tasks.
+    pub realtime: LatencyTally,
+    /// With a fair one.
+    pub fair: LatencyTally,
+}
+
+impl LatencyByClass {
+    /// All of them of one kind.
+    pub(crate) fn of(is_realtime: bool, all: &Histogram) -> LatencyByClass {
+        let (count, max) = (all.count(), Nanos(all.max_ns()));
+        let of_kind = LatencyTally { count, sum: Nanos(all.mean_ns().saturating_mul(count)), max };
+        let mut both = LatencyByClass::default();
+        *both.kind(is_realtime) = of_kind;
+        both
+    }
+
+    pub(crate) fn add(&mut self, is_realtime: bool, latency: Nanos) {
+        let of_kind = self.kind(is_realtime);
+        of_kind.count += 1;
+        of_kind.sum = of_kind.sum.saturating_add(latency);
+        of_kind.max = of_kind.max.max(latency);
+    }
+
+    fn kind(&mut self, is_realtime: bool) -> &mut LatencyTally {
+        if is_realtime { &mut self.realtime } else { &mut self.fair }
+    }
+}
+
+/// How many latencies there were, and how long they are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LatencyTally {
+    /// Their number.
+    pub count: u64,
+    /// All together.
+    pub sum: Nanos,
+    /// The longest.
+    pub max: Nanos,
 }
 
 /// CPU time that a task used under one policy.

@@ -109,7 +109,7 @@ pub use run::{
 };
 pub use search::{SearchMethod, SearchRecord, SearchResult};
 pub use sweep::{SweepAxis, SweepFigure, SweepMetric, SweepPoint, SweepResult};
-pub use tasks::{Policy, TaskResult, TimeUnder};
+pub use tasks::{ClassLatency, LatencyByClass, Policy, TaskResult, TimeUnder};
 pub use tune::{
     TuneConstraint, TuneDirection, TuneEffect, TuneFigure, TuneGoal, TuneHeld, TuneKnob, TuneResult,
     TuneRound, TuneState, TuneStep, TuneTrial, TuneVerdict,

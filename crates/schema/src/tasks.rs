@@ -46,6 +46,10 @@ pub struct TaskResult {
     /// From wakeup to first running, nanoseconds. In a replay it counts from the event from which the
     /// recording's latencies do (`from` of a [`RecordedPath`](crate::RecordedPath)).
     pub wakeup_latency_ns: LatencySummary,
+    /// The same apart, of a task that was both real-time and fair and woke as both; absent of others, whose
+    /// latencies all belong to `policy`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_by_class: Option<LatencyByClass>,
     /// What became of its jobs and budgets, if it was a deadline task, with what it asked for last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<DeadlineResult>,
@@ -57,6 +61,30 @@ impl TaskResult {
     pub fn nr_switches(&self) -> u64 {
         self.nr_voluntary_switches + self.nr_involuntary_switches
     }
+}
+
+/// Wakeup latencies by the policy that the task had when the wait began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct LatencyByClass {
+    /// With a real-time policy, or `SCHED_DEADLINE`.
+    pub realtime: ClassLatency,
+    /// With a policy of the fair class.
+    pub fair: ClassLatency,
+}
+
+/// Number, sum and largest of latencies.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ClassLatency {
+    /// Number of wakeups.
+    pub count: u64,
+    /// All latencies together, nanoseconds.
+    pub sum_ns: u64,
+    /// Largest, nanoseconds.
+    pub max_ns: u64,
 }
 
 /// CPU time of a task under one policy and priority.

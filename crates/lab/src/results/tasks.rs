@@ -1,9 +1,11 @@
 //! Counters of the tasks that the loads created.
 
-use machine::{TaskOrigin, TaskOutcome};
+use machine::{LatencyTally, TaskOrigin, TaskOutcome};
 use scheduler::dl::DlCounts;
 use scheduler::{Nanos, Pid};
-use schema::{DeadlineResult, DeadlineStat, Histogram, Policy, TaskResult, TimeUnder};
+use schema::{
+    ClassLatency, DeadlineResult, DeadlineStat, Histogram, LatencyByClass, Policy, TaskResult, TimeUnder,
+};
 use std::collections::BTreeMap;
 use workload::replay::{ReplayedTask, Role};
 
@@ -44,8 +46,17 @@ fn result(pid: u32, task: &TaskOutcome, replayed: Option<&ReplayedTask>, end: Na
         sum_exec_runtime_ns: task.counters.sum_exec_runtime.0,
         wait_sum_ns: task.wait_sum.0,
         wakeup_latency_ns: task.wakeup_latency.as_deref().map(Histogram::summary).unwrap_or_default(),
+        latency_by_class: task.latency_by_class.and_then(|both| by_class(both, main.policy)),
         deadline: task.deadline.and_then(deadline),
     }
+}
+
+/// Nothing where all wakeups were of the class that the task's policy tells.
+fn by_class(both: machine::LatencyByClass, main: Policy) -> Option<LatencyByClass> {
+    let of_class =
+        |tally: LatencyTally| ClassLatency { count: tally.count, sum_ns: tally.sum.0, max_ns: tally.max.0 };
+    let other = if main.is_realtime() { both.fair } else { both.realtime };
+    (other.count > 0).then(|| LatencyByClass { realtime: of_class(both.realtime), fair: of_class(both.fair) })
 }
 
 fn deadline(counts: DlCounts) -> Option<DeadlineResult> {

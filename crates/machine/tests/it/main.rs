@@ -12,6 +12,7 @@ mod idle;
 mod idle_states;
 mod interrupt_time;
 mod kernel_locks;
+mod latency_by_class;
 mod log;
 mod memory;
 mod nohz_full;

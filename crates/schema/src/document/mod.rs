@@ -12,7 +12,7 @@ use markdown::Document;
 use serde_json::Value;
 use snapbox::{Data, assert_data_eq};
 
-use crate::{LoadResult, Question, Window, example};
+use crate::{LatencyByClass, LoadResult, Question, Window, example};
 
 const DOCUMENTS: [Document; 15] = [
     Document { title: "Result of a run", definition: "RunResult", lines: None },
@@ -39,6 +39,7 @@ fn fields(schema: &Value) -> Fields {
     run.window = Some(Window { from_ns: 0, to_ns: 1 });
     run.replay[0].tasks[0].of_command = true;
     run.replay[0].tasks[0].poor.push(Question::Order);
+    run.tasks[0].latency_by_class = Some(LatencyByClass::default());
     for load in &mut run.loads {
         if let LoadResult::Replay(replay) = load {
             replay.finish.iter_mut().for_each(|finish| {

@@ -55,6 +55,7 @@ pub fn task(pid: u32, comm: &str, policy: Policy, rt_priority: u32) -> TaskResul
         sum_exec_runtime_ns: 45_000_000 + n,
         wait_sum_ns: 12_000_000 + n,
         wakeup_latency_ns: latency(9_000, 2_600),
+        latency_by_class: None,
         deadline: None,
     }
 }

@@ -33,6 +33,7 @@ impl View<'_> {
             counters: counters(self.k, p),
             wait_sum: task.stats.wait_sum.get(),
             wakeup_latency,
+            latency_by_class: self.hw().recorder.latency_by_class(p, None),
             deadline: self.deadline_counts(p),
         })
     }
@@ -53,6 +54,7 @@ impl View<'_> {
         let longest = Nanos(outcome.wakeup_latency.as_deref().map_or(0, Histogram::max_ns));
         if let Some(open) = open.filter(|open| *open > longest) {
             add_latency(&mut outcome.wakeup_latency, open);
+            outcome.latency_by_class = self.hw().recorder.latency_by_class(p, Some(open));
         }
         outcome
     }

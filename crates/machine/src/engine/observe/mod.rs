@@ -76,6 +76,7 @@ impl Observed {
     pub fn task_exits(&self, view: View<'_>, p: TaskId) {
         self.snapshots.keep_exited(view, p);
         let outcome = view.task_outcome(p, view.hw().recorder.take_latency(p));
+        view.hw().recorder.slot_is_free(p);
         self.finished.borrow_mut().push(outcome);
     }
 

@@ -1,8 +1,9 @@
 //! What a run writes down: wakeup latencies, idle time, the error that ends it, and, if asked, the log of
 //! what happens.
 
+use super::by_class::{ByClass, Change};
 use super::words;
-use crate::outcome::{RunError, put_in_order};
+use crate::outcome::{LatencyByClass, RunError, put_in_order};
 use crate::told::TaskStart;
 use scheduler::platform::Platform;
 use scheduler::{Class, CpuId, Nanos, Pid, TaskId, ThisCpu};
@@ -26,6 +27,7 @@ pub enum Tracing {
 pub(crate) struct Recorder {
     cpus: Vec<OfCpu>,
     latencies: RefCell<Vec<Option<Box<Histogram>>>>,
+    by_class: ByClass,
     tracing: Tracing,
     log: RefCell<Vec<LogRecord>>,
     /// By task; kept with [`Tracing::Everything`].
@@ -64,6 +66,7 @@ impl Recorder {
         Recorder {
             cpus: (0..cpus).map(|_| cpu()).collect(),
             latencies: RefCell::new(Vec::with_capacity(tasks)),
+            by_class: ByClass::default(),
             tracing,
             log: RefCell::default(),
             pids: RefCell::default(),
@@ -105,6 +108,26 @@ impl Recorder {
             latencies.resize_with(task.index() + 1, || None);
         }
         add_latency(&mut latencies[task.index()], latency);
+        self.by_class.latency(task, latency);
+    }
+
+    /// The task has become real-time, or has stopped being so.
+    pub fn changes_class(&self, task: TaskId, change: Change) {
+        self.by_class.changes(task, change, || {
+            let latencies = self.latencies.borrow();
+            let so_far = latencies.get(task.index()).and_then(Option::as_deref);
+            so_far.map_or(LatencyByClass::default(), |so_far| LatencyByClass::of(!change.is_realtime, so_far))
+        });
+    }
+
+    /// Latencies of a task that was both real-time and fair. `open`: of a wait that is under way.
+    pub fn latency_by_class(&self, task: TaskId, open: Option<Nanos>) -> Option<LatencyByClass> {
+        self.by_class.of(task, open)
+    }
+
+    /// The task gives its slot back.
+    pub fn slot_is_free(&self, task: TaskId) {
+        self.by_class.forget(task);
     }
 
     /// Hands out what was recorded about a task and starts anew for the next user of its slot.
@@ -120,6 +143,7 @@ impl Recorder {
     /// Latencies count anew from now on.
     pub fn forget_latencies(&self) {
         self.latencies.borrow_mut().clear();
+        self.by_class.forget_latencies();
     }
 
     /// Writes a record of the log.

@@ -2,7 +2,7 @@
 
 use super::caller::Caller;
 use super::cpuset::within_cpuset;
-use crate::engine::record::words;
+use crate::engine::record::{Change, words};
 use crate::outcome::RunError;
 use scheduler::admits;
 use scheduler::affinity::{set_cpus_allowed, set_cpus_allowed_nowait};
@@ -20,6 +20,11 @@ pub(crate) async fn set_policy(call: Caller<'_>, target: TaskId, policy: Policy)
         return Caller { p: target, ..call }.refused(why);
     }
     tasks.account_under(k, target, before);
+    let (is_realtime, waits) =
+        (k.task(target).policy.get().is_rt(), k.task(target).stats.woken_at().is_some());
+    if before.is_realtime() != is_realtime && tasks.served(k, target).is_same_task(before) {
+        call.hw().recorder.changes_class(target, Change { is_realtime, waits });
+    }
 }
 
 /// setpriority.

@@ -21,6 +21,16 @@ impl Served {
     pub fn is_under(self, under: &TimeUnder) -> bool {
         under.policy == self.policy && (under.nice == self.nice || self.policy.is_rt())
     }
+
+    /// Whether it is a real-time or a deadline task.
+    pub fn is_realtime(self) -> bool {
+        self.policy.is_rt()
+    }
+
+    /// Whether no other task has got the slot in between.
+    pub fn is_same_task(self, before: Served) -> bool {
+        self.pid == before.pid
+    }
 }
 
 impl Tasks {

@@ -5,20 +5,41 @@
 
 use std::collections::BTreeMap;
 
-use schema::{Better, DeadlineStat, Figures, RunResult, TaskResult, percentile_step};
+use schema::{Better, ClassLatency, DeadlineStat, Figures, RunResult, TaskResult, percentile_step};
 
-/// Wakeup latency of all real-time and of all fair tasks.
+/// Wakeup latency of all real-time and of all fair tasks. Of a task that was both, each wakeup counts under
+/// the policy that the task had then; its waiting time, which is one sum, under the policy that it mostly
+/// had.
 pub fn measure_classes(run: &RunResult, figures: &mut Figures) {
     for (key, label, realtime) in [("rt_tasks", "RT", true), ("fair_tasks", "fair", false)] {
-        let sum = Sum::of(run.tasks.iter().filter(|task| task.policy.is_realtime() == realtime));
-        if sum.tasks > 0 {
+        let of_class: Vec<&TaskResult> =
+            run.tasks.iter().filter(|task| task.policy.is_realtime() == realtime).collect();
+        if !of_class.is_empty() {
             figures.group(key, label);
-            let worst = sum.latency_max_ns;
-            figures.nanos("worst_latency", "worst wakeup latency", Better::Lower, worst).headline();
-            figures.nanos("mean_latency", "mean wakeup latency", Better::Lower, sum.mean_latency_ns());
-            figures.nanos("wait", "waiting time", Better::Lower, sum.wait_ns);
+            let latency = class_latency(&run.tasks, realtime);
+            figures.nanos("worst_latency", "worst wakeup latency", Better::Lower, latency.max_ns).headline();
+            let mean = latency.sum_ns.checked_div(latency.count).unwrap_or(0);
+            figures.nanos("mean_latency", "mean wakeup latency", Better::Lower, mean);
+            let wait = of_class.iter().map(|task| task.wait_sum_ns).sum();
+            figures.nanos("wait", "waiting time", Better::Lower, wait);
         }
     }
+}
+
+/// The wakeups of one class, of all tasks.
+fn class_latency(tasks: &[TaskResult], realtime: bool) -> ClassLatency {
+    let of_task = |task: &TaskResult| match task.latency_by_class {
+        Some(both) => Some(if realtime { both.realtime } else { both.fair }),
+        None => (task.policy.is_realtime() == realtime).then(|| {
+            let all = &task.wakeup_latency_ns;
+            ClassLatency { count: all.count, sum_ns: all.count.saturating_mul(all.mean), max_ns: all.max }
+        }),
+    };
+    tasks.iter().filter_map(of_task).fold(ClassLatency::default(), |sum, one| ClassLatency {
+        count: sum.count + one.count,
+        sum_ns: sum.sum_ns.saturating_add(one.sum_ns),
+        max_ns: sum.max_ns.max(one.max_ns),
+    })
 }
 
 /// Everything about the tasks of each name.
@@ -77,12 +98,6 @@ struct Sum {
 }
 
 impl Sum {
-    fn of<'a>(tasks: impl Iterator<Item = &'a TaskResult>) -> Self {
-        let mut sum = Self::default();
-        tasks.for_each(|task| sum.add(task));
-        sum
-    }
-
     fn add(&mut self, task: &TaskResult) {
         let latency = &task.wakeup_latency_ns;
         self.tasks += 1;

@@ -1,5 +1,5 @@
 use super::*;
-use schema::{LoadResult, Policy, RtMigrateResult, RtMigrateThread, example};
+use schema::{ClassLatency, LatencyByClass, LoadResult, Policy, RtMigrateResult, RtMigrateThread, example};
 
 fn value(run: &RunResult, key: &str) -> Option<u64> {
     measure(run).into_iter().find(|figure| figure.metric.key == key).map(|figure| figure.value)
@@ -108,6 +108,27 @@ fn tasks_of_one_name_are_taken_together() {
     assert_eq!(value(&run, "tasks.cyclictest.vol"), Some(10_001 + 10_002));
     assert_eq!(value(&run, "tasks.cyclictest.worst_latency"), Some(31_200));
     assert_eq!(value(&run, "tasks.periodic.mean_latency"), Some(2_600));
+}
+
+/// A thread waited 9 ms before it was real-time, and 40 us at most since.
+#[test]
+fn waits_from_before_a_task_was_real_time_are_no_real_time_latencies() {
+    let mut run = example::run();
+    run.tasks = vec![example::task(1, "t", Policy::Fifo, 80), example::task(2, "f", Policy::Other, 0)];
+    for task in &mut run.tasks {
+        task.wakeup_latency_ns = example::latency(10, 1_000);
+        task.wakeup_latency_ns.max = 50_000;
+    }
+    let worst =
+        |run: &RunResult| ["rt_tasks", "fair_tasks"].map(|c| value(run, &format!("{c}.worst_latency")));
+    run.tasks[0].wakeup_latency_ns.max = 9_000_000;
+    assert_eq!(worst(&run), [Some(9_000_000), Some(50_000)]);
+    let of = |count, sum_ns, max_ns| ClassLatency { count, sum_ns, max_ns };
+    run.tasks[0].latency_by_class =
+        Some(LatencyByClass { realtime: of(4, 100_000, 40_000), fair: of(1, 9_000_000, 9_000_000) });
+    assert_eq!(worst(&run), [Some(40_000), Some(9_000_000)]);
+    assert_eq!(value(&run, "rt_tasks.mean_latency"), Some(25_000));
+    assert_eq!(value(&run, "fair_tasks.mean_latency"), Some((10 * 1_000 + 9_000_000) / 11));
 }
 
 #[test]
