@@ -73,8 +73,8 @@ pub fn trust(key: &str, gained: Option<&TuneFigure>) -> Vec<String> {
     {
         let factor = (with / base).max(base / with);
         said.push(if factor - 1.0 > changes.off {
-            "The gain is larger than that: its direction is likely to hold on a real machine, its size is not \
-             exact."
+            "The gain is larger than that. But one setting that was recorded is no proof for others: that it is \
+             a gain on a real machine, too, is not shown. Measure it there."
                 .to_owned()
         } else {
             "The gain is smaller than that: a real machine may as well show none. Measure it there."

@@ -170,10 +170,17 @@ fn screen(result: &TuneResult, rows: Rows) -> String {
     if rows == Rows::Folded {
         shown.truncate(FOLDED);
     }
+    // They were run with fewer seeds, and the base's figure under these is another one.
+    let inert: Vec<&TuneTrial> = shown.extract_if(.., |trial| trial.effect == TuneEffect::Inert).collect();
     let seeds = result.screen.iter().map(|trial| trial.seeds.len()).max().unwrap_or(0);
     let mut out = format!("each value alone, {}:\n", many(seeds as u64, "seed"));
     if !shown.is_empty() {
         out += &table(&result.goal.metric, result, &shown);
+    }
+    if let Some(seeds) = inert.iter().map(|trial| trial.seeds.len()).max() {
+        let names: Vec<String> = inert.iter().map(|trial| trial.settings.join(" and ")).collect();
+        let told = format!("changed no figure at all, {}: {}", many(seeds as u64, "seed"), names.join(", "));
+        out += &wrap(&told, "", "  ");
     }
     let number = |effect: TuneEffect| result.screen.iter().filter(|trial| trial.effect == effect).count();
     let rest = [
@@ -299,6 +306,20 @@ mod tests {
     #[test]
     fn a_tuning_begins_with_the_answer() {
         insta::assert_snapshot!(tuning(&example::tuning(), Rows::All));
+    }
+
+    /// What changed nothing was run with two seeds, so the base has another figure there.
+    #[test]
+    fn a_table_has_one_base_and_one_number_of_seeds() {
+        let mut result = example::tuning();
+        let mut goal = result.screen[0].goal.clone().expect("it was run");
+        (goal.base, goal.with, goal.difference, goal.interval) = (762_000.0, 762_000.0, 0.0, None);
+        let inert = &mut result.screen[1];
+        (inert.goal, inert.seeds) = (Some(goal), vec![1, 2]);
+        let text = tuning(&result, Rows::All);
+        assert!(text.contains("changed no figure at all, 2 seeds: NO_TTWU_QUEUE\n"), "{text}");
+        assert!(!text.contains("762us"), "{text}");
+        assert!(tuning(&result, Rows::Folded).contains("1 changed no figure at all, "), "{text}");
     }
 
     #[test]

@@ -44,8 +44,8 @@ pub(super) fn table(remedies: &Remedies, rows: Rows) -> String {
     }
     let has = |mark: bool| helpful.iter().any(|remedy| remedy.costs_others == mark);
     let legend = [
-        (has(false), "+ helps"),
-        (has(true), "! helps, but others wait longer by a tenth or more"),
+        (has(false), "+ helps, in this run"),
+        (has(true), "! helps, in this run, but others wait longer by a tenth or more"),
         (!remedies.any_helps, "nothing here helps"),
     ];
     let legend: Vec<&str> = legend.into_iter().filter(|(is_so, _)| *is_so).map(|(_, words)| words).collect();

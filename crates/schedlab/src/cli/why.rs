@@ -191,9 +191,15 @@ impl Found {
     }
 }
 
+/// What a try in one run does not tell.
+const ONE_SEED: &str = "what helps was tried in this one run, with its seed, from one moment on: `schedlab compare` \
+                        with the setting as --with, and --repeat 16, tells whether it helps as a rule";
+
 fn show(args: &Args, found: Found, files: Beside) -> Result<(), Failure> {
     let Found { why: mut result, page } = found;
     result.command = Some(command_line());
+    let helps = result.explanations.iter().any(|one| one.remedies.as_ref().is_some_and(|of| of.any_helps));
+    result.notes.extend(helps.then(|| ONE_SEED.to_owned()));
     if let Some((report, mut page)) = files.report.zip(page) {
         page.content.command.clone_from(&result.command);
         report.write(&page)?;
