@@ -173,6 +173,7 @@ impl Experiment {
 
     fn run_as_it_is(&self) -> Result<Run, Error> {
         let mut run = self.run_alone()?;
+        run.result.notes.extend(reference::said_groups(self).filter(|_| self.fidelity));
         if self.fidelity && !self.repeats_a_recording() {
             for found in self.loads.iter().filter_map(|load| reference::fidelity(self, load)) {
                 match found {
@@ -409,11 +410,11 @@ impl Experiment {
         let Some(recorded) = load.recorded() else { return false };
         let (uname, hz) = (recorded.replay.kernel(), recorded.replay.recording().hz);
         self.fidelity
-            && self.groups.is_empty()
+            && self.groups == reference::known_groups(self)
             && recorded.replay.has_original()
             && !recorded.replay.is_changed()
             && recorded.on().is_some_and(|machine| machine.name == self.machine.spec().name)
-            && recorded.replay.cpus() as usize == self.machine.spec().cpus()
+            && reference::recorded_cpus(self, &recorded.replay) == self.machine.spec().cpus()
             && uname
                 .and_then(NamedKernel::of_uname)
                 .is_none_or(|recorded| recorded.profile == self.kernel.profile())

@@ -104,6 +104,7 @@ pub use page::{
     why_with_page,
 };
 pub use reading::Reading;
+pub use reference::verdicts;
 pub use report;
 pub use reproduce::{
     Finished, FinishedRun, FittedFigure, FittedMachine, Host, KeptRuns, Length, PUBLISHED,

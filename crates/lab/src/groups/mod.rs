@@ -128,6 +128,12 @@ impl Groups {
         *self == Groups::default()
     }
 
+    /// The groups and who is in them, and nothing else.
+    pub(crate) fn groups_alone(&self) -> Groups {
+        let Groups { described, members, autogroup, .. } = self.clone();
+        Groups { described, members, autogroup, ..Groups::default() }
+    }
+
     /// Whether the user says which CPUs are in no sched domain.
     pub(crate) fn isolates(&self) -> bool {
         self.isolcpus.is_some()

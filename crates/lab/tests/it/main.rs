@@ -14,5 +14,6 @@ mod replayed_cpus;
 #[cfg(all(feature = "text", feature = "threads"))]
 mod reproduce;
 mod rt_tests;
+mod untold;
 mod validate;
 mod why;

@@ -57,6 +57,12 @@ impl ReplayGroups {
         Recorded { groups: ReplayGroups { described, of, isolcpus, nohz_full }, impossible }
     }
 
+    /// Whether the recorder looked for groups: ours does, and it writes down other things of the host, too.
+    pub(super) fn are_told(trace: &Trace, recording: &Recording) -> bool {
+        let host = &trace.host;
+        !host.cgroups.is_empty() || !host.cpusets.is_empty() || !host.facts.is_empty() || recording.is_told()
+    }
+
     /// Beside described groups, those of tasks of which nothing is known: a file with some names all.
     pub(super) fn undescribed(&self) -> BTreeSet<&str> {
         let is_there = |path: &&str| self.described.iter().any(|group| is_in_group(group.path(), path));

@@ -101,6 +101,7 @@ mod quotas;
 mod reading;
 mod recording;
 mod roles;
+mod seen_cpus;
 mod stayed;
 mod stuck;
 mod task_selector;

@@ -10,6 +10,7 @@ use super::load::Replayed;
 use super::overhead::Overhead;
 use super::overrides::{self, Changed, Override};
 use super::recording::{RecordedTask, Recording};
+use super::seen_cpus::SeenCpus;
 use super::task_selector::TaskSelector;
 use crate::run_trace::run_trace;
 use machine::{MachineSpec, WakePaths, Window};
@@ -55,6 +56,9 @@ pub struct Replay {
     pub(super) ending: Ending,
     /// Whom the clock seems to have ended, unless it ends them here, too.
     by_clock: Option<ByClock>,
+    tells_groups: bool,
+    /// Of how many CPUs the recording is, if they are not all of the machine's.
+    seen_cpus: Option<u32>,
     /// By how much the recorded CPU times may be wrong in all.
     cpu_time_uncertain_ns: u64,
     pub(super) affinities: Vec<KnownAffinity>,
@@ -103,15 +107,20 @@ impl Replay {
         }
         let accounted = Accounted::of(&trace, stretch);
         let cpu_time_uncertain_ns = accounted.uncertain_ns(repair.uncertain_ns);
+        let seen_cpus = SeenCpus::of(&trace);
+        let tells_groups = ReplayGroups::are_told(&trace, &recording);
         let ended = Ended::of(&trace, &recording, &accounted);
         let mut caveats = Caveats::of(&trace, &recording, repair, cpu_time_uncertain_ns);
         caveats.warnings.extend(impossible);
+        caveats.warnings.extend(seen_cpus.iter().map(SeenCpus::warning));
         caveats.warnings.extend(ended.by_clock.iter().map(|by_clock| by_clock.warning.clone()));
         caveats.notes.extend(ended.note);
         Replay {
             caveats,
             ending: ended.by,
             by_clock: ended.by_clock,
+            tells_groups,
+            seen_cpus: seen_cpus.map(|cpus| cpus.seen.len() as u32),
             cpu_time_uncertain_ns,
             unchanged: None,
             changes: Vec::new(),
@@ -136,6 +145,8 @@ impl Replay {
             caveats: workload.caveats,
             ending: Ending::default(),
             by_clock: None,
+            tells_groups: true,
+            seen_cpus: None,
             cpu_time_uncertain_ns: 0,
             affinities: Vec::new(),
             overhead: Overhead::default(),
@@ -261,6 +272,16 @@ impl Replay {
     /// What was read from the trace.
     pub fn recording(&self) -> &Recording {
         &self.recording
+    }
+
+    /// Whether the recording says in which task groups its tasks were, or that they were in none.
+    pub fn tells_groups(&self) -> bool {
+        self.tells_groups
+    }
+
+    /// Whether the recording is of so many CPUs, and not of all that its machine has.
+    pub fn is_of_part(&self, cpus: usize) -> bool {
+        self.seen_cpus.is_some_and(|seen| seen as usize == cpus)
     }
 
     /// Number of CPUs of the recorded machine.
