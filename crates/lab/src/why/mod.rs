@@ -14,7 +14,7 @@ use crate::experiment::{Experiment, Run};
 use machine::Window;
 use remedies::{Late, remedies};
 use report::why::{Blamed, Waits, Wakeups};
-use scheduler::{Nanos, Reason};
+use scheduler::{Nanos, Pid, Reason};
 use schema::why::{Blame, Explanation, LateBy, WhyResult};
 use schema::{Grade, ReplayFidelity, WhySchema};
 use std::collections::{BTreeMap, BTreeSet};
@@ -83,7 +83,11 @@ pub(crate) fn explain(
     let logged = run.logged.as_ref().ok_or(Error::NoWakeups)?;
     let log = &logged.log;
     let named = names(log);
-    all_are_there(tasks, named.iter().map(|(pid, comm)| (*pid, comm.as_str())))?;
+    let recorded = |pid: u32| logged.recorded_pids.get(&Pid(pid.cast_signed())).copied();
+    let by_run = named.iter().map(|(pid, comm)| (*pid, comm.as_str()));
+    let by_recording = named.iter().filter_map(|(pid, comm)| Some((recorded(*pid)?, comm.as_str())));
+    all_are_there(tasks, by_recording.chain(by_run))?;
+    let tasks = &of_run(tasks, &logged.recorded_pids);
     let is_asked = |pid: schema::Pid, comm: &str| is_meant(tasks, pid.0.unsigned_abs(), comm);
     let wakeups = Wakeups::of_waits(log, question.waits, is_asked);
     let window = experiment.window.map(|window| window.after(logged.start));
@@ -188,6 +192,17 @@ fn names(log: &schema::Log) -> BTreeSet<(u32, String)> {
         _ => None,
     });
     named.collect()
+}
+
+/// These tasks by their pids in the run: a pid is that of a recorded task, if one had it there.
+fn of_run(tasks: &[TaskSelector], recorded: &BTreeMap<Pid, u32>) -> Vec<TaskSelector> {
+    let in_run = |whom: &TaskSelector| {
+        let TaskSelector::Pid(asked) = whom else { return vec![whom.clone()] };
+        let had_it = recorded.iter().filter(|(_, pid)| **pid == asked.unsigned_abs());
+        let pids: Vec<TaskSelector> = had_it.map(|(pid, _)| TaskSelector::Pid(pid.0)).collect();
+        if pids.is_empty() { vec![whom.clone()] } else { pids }
+    };
+    tasks.iter().flat_map(in_run).collect()
 }
 
 /// What a decision means, by its name.

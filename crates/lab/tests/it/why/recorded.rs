@@ -142,6 +142,21 @@ fn a_replay_that_is_far_off_does_not_say_what_would_have_helped() {
     assert!(ask(&far, Some(1), "poor for latency"));
 }
 
+/// In the run it has another one.
+#[test]
+fn a_task_of_a_replay_is_asked_for_by_its_recorded_pid() {
+    let pid = asked(&question("f3")).expect("it is explained").explanations[0].task.pid;
+    let by = |whom: &str| {
+        let asked = Experiment { tasks: vec![whom.parse().expect("a task")], ..replay("vm2") };
+        why(&asked, Question { worst: 1, ..Question::default() }).map(|found| found.explanations)
+    };
+    let by_name = by("f3").expect("it is explained");
+    assert_eq!(by(&pid.0.to_string()).expect("recorded as this"), by_name);
+    assert_eq!(by(&by_name[0].task.pid.0.to_string()).expect("here it is this"), by_name);
+    let missing = by(&(pid.0 + 10_000).to_string()).expect_err("nobody is called so").to_string();
+    assert!(missing.contains("the nearest pid is "), "{missing}");
+}
+
 /// f2 (RT 20) goes before f3 (RT 10): a higher priority helps f3. Tasks have the pids of the recording.
 #[test]
 fn what_would_have_helped_in_a_recording_is_tried_in_its_replay() {
