@@ -78,6 +78,8 @@ fn head(result: &InspectResult) -> String {
         (0, _) if result.notes.iter().any(|note| note.severity != "info") => {
             "what the notes at the end say; the recorder counted no lost events".to_owned()
         }
+        // The text of perf script has no lines for what perf lost.
+        (0, _) if result.format == PERF_SCRIPT => "unknown: the text of perf script does not tell".to_owned(),
         (0, _) => "no events".to_owned(),
         (gaps, 0) => format!("{} in {}", plural(known, "event"), plural(gaps, "gap")),
         (gaps, unknown) if unknown == gaps => {
@@ -89,6 +91,9 @@ fn head(result: &InspectResult) -> String {
     };
     out + &labelled("lost", &lost)
 }
+
+/// As the reader calls the text of `perf script`.
+const PERF_SCRIPT: &str = "perf script text";
 
 /// The groups that are mentioned by name.
 const MOST_GROUPS: usize = 8;
@@ -295,6 +300,15 @@ mod tests {
 
         note: data loss: the recorder lost events because its buffer was full (13×)
         ");
+    }
+
+    #[test]
+    fn text_that_cannot_tell_of_a_loss_does_not_deny_it() {
+        let mut result = example::inspect();
+        (result.gaps, result.notes) = (Vec::new(), Vec::new());
+        result.format = PERF_SCRIPT.to_owned();
+        let text = inspect(&result, Rows::Folded);
+        assert!(text.contains("lost     unknown: the text of perf script does not tell"), "{text}");
     }
 
     #[test]

@@ -70,6 +70,12 @@ const NO_EVENT: ReadError = ReadError::NotATrace {
              script",
 };
 
+/// perf prints `:17217` where it knows no name of a thread, although the events themselves may have it.
+fn is_number(comm: &[u8], pid: Pid) -> bool {
+    let number = comm.strip_prefix(b":").and_then(|number| std::str::from_utf8(number).ok());
+    number.and_then(|number| number.parse().ok()) == Some(pid.0)
+}
+
 fn without_return(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
@@ -216,7 +222,7 @@ impl Reader {
     fn name_thread(&mut self, line: &Line<'_>) {
         let news = match self.named.get(line.pid) {
             Some(tgid_known) => !tgid_known && line.tgid.is_some(),
-            None => line.pid != Pid::IDLE && line.comm != b"<...>",
+            None => line.pid != Pid::IDLE && line.comm != b"<...>" && !is_number(line.comm, line.pid),
         };
         if news {
             let comm = self.builder.strings.intern_bytes(line.comm);

@@ -194,3 +194,18 @@ fn a_clock_that_goes_back_is_told_and_put_in_order() {
     lines.swap(of_cpu_0[10], of_cpu_0[40]);
     check("text", (lines.join("\n") + "\n").as_bytes());
 }
+
+/// perf had not seen who 17217 was; the events say it.
+#[test]
+fn a_number_in_place_of_a_name_is_no_name() {
+    let text = "\
+  bench 16054 [001]  1935.857088: sched:sched_switch: prev_comm=bench prev_pid=16054 prev_prio=120 prev_state=R \
+  ==> next_comm=groups_lab next_pid=17217 next_prio=120\n \
+  :17217 17217 [001]  1935.857232: sched:sched_switch: prev_comm=groups_lab prev_pid=17217 prev_prio=120 \
+  prev_state=D ==> next_comm=bench next_pid=16054 next_prio=120\n";
+    let trace = trace::read(text.as_bytes()).expect("text of perf script");
+    let table = trace::sched_latency(&trace, trace::DelaysFrom::default());
+    let names: Vec<&str> =
+        table.tasks.iter().filter_map(|task| task.comm).map(|comm| &trace.strings[comm]).collect();
+    assert!(names.contains(&"groups_lab") && !names.contains(&":17217"), "{names:?}");
+}
