@@ -3,7 +3,7 @@
 use crate::kernel::KernelError;
 use machine::{RunError, SpecError};
 use report::compare::CompareError;
-use report::numbers::{exact_duration, moment};
+use report::numbers::{exact_duration, exact_moment, moment};
 use scheduler::Nanos;
 use std::io;
 use std::ops::Range;
@@ -171,8 +171,8 @@ pub enum Error {
     /// A time at which there is nothing to explain.
     #[error(
         "no wakeup is on its way at {}; the nearest is due at {}",
-        exact_duration(.at.0),
-        exact_duration(.nearest.0)
+        exact_moment(.at.0),
+        exact_moment(.nearest.0)
     )]
     NobodyOnTheWay {
         /// The time.

@@ -39,6 +39,15 @@ pub fn moment(ns: u64) -> String {
     format!("{}{name}", number.trim_end_matches('0').trim_end_matches('.'))
 }
 
+/// A moment without rounding, in the unit that suits and in the syntax that options take: `1.0005016s`,
+/// `920us`.
+pub fn exact_moment(ns: u64) -> String {
+    let units = [(1_000_000_000u64, "s"), (1_000_000, "ms"), (1_000, "us")];
+    let Some((scale, name)) = units.iter().find(|(scale, _)| ns >= *scale) else { return moment(ns) };
+    let number = format!("{}.{:0width$}", ns / scale, ns % scale, width = scale.ilog10() as usize);
+    format!("{}{name}", number.trim_end_matches('0').trim_end_matches('.'))
+}
+
 /// A number of things: `0`, `12.5`, `123456`, `1.23M`.
 pub fn count(number: f64) -> String {
     if number.abs() < 999_999.5 {
@@ -125,6 +134,23 @@ fn scaled(value: f64, units: &[(f64, &str)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn moments_are_exact_and_easy_to_read() {
+        let cases = [
+            (0, "0s"),
+            (7, "7ns"),
+            (920_000, "920us"),
+            (43_550_123, "43.550123ms"),
+            (100_000_000, "100ms"),
+            (5_000_000_000, "5s"),
+            (1_000_501_600, "1.0005016s"),
+            (5_224_619_790_608, "5224.619790608s"),
+        ];
+        for (ns, text) in cases {
+            assert_eq!(exact_moment(ns), text);
+        }
+    }
 
     #[test]
     fn durations_keep_three_digits_in_the_unit_that_suits() {

@@ -76,6 +76,19 @@ pub enum Error {
     /// A file that cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),
+    /// Nobody has said which experiments.
+    #[error(
+        "say which experiments: {names}; `all` makes {runs} runs, which take hours, and with --quick {quick_runs} \
+         shorter ones, in about two minutes"
+    )]
+    NoExperimentNamed {
+        /// Those that come with the program.
+        names: String,
+        /// Runs that all of them take.
+        runs: u64,
+        /// The same with fewer seeds.
+        quick_runs: u64,
+    },
     /// Experiments of which pictures were wanted, but none varies anything.
     #[error("nothing to plot: no experiment of `{0}` has a sweep; leave --plot out")]
     NothingToPlot(String),

@@ -30,7 +30,10 @@ const FIRST_LOOK: Duration = Duration::from_millis(10);
 /// Between two looks at the kernel's buffers, which hold half a second of a busy CPU.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Record the scheduler's events of this machine into a trace that replays without guessing; needs root.
+/// Record the scheduler's events of this machine into a trace for replays; needs root.
+///
+/// The trace also has what events do not tell: policies, affinities, groups, the tick rate, the machine. What
+/// is not in it either, a replay infers, and says so in its notes.
 ///
 /// Ends after the time, when the command ends, or at Ctrl-C, and then writes FILE, and FILE.machine.toml with
 /// the machine's topology, which `run` takes for a machine where none is named.

@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Which: 001, the beginning of several names (001-), all, or an experiment file (.toml).
-    #[arg(value_name = "NAME", default_value = "all")]
+    #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// Fewer seeds and shorter runs: everything in two minutes.
     #[arg(long)]
@@ -69,6 +69,9 @@ pub struct Args {
 }
 
 pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
+    if args.names.is_empty() {
+        return Err(nothing_named()?.into());
+    }
     let mut experiments = Vec::new();
     for name in &args.names {
         experiments.extend(PublishedExperiment::of_name(name, &Disk)?);
@@ -90,7 +93,12 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
         let quick = if args.also_quick() { experiment.runs(Length::Quick, false) } else { 0 };
         experiment.runs(args.length(), args.sensitivity) + quick
     };
-    let progress = Progress::new(experiments.iter().map(runs).sum(), voice);
+    let runs: u64 = experiments.iter().map(runs).sum();
+    if let [_, _, ..] = experiments.as_slice() {
+        let names: Vec<&str> = experiments.iter().map(|experiment| experiment.name.as_str()).collect();
+        voice.note(&format!("{} experiments, {runs} runs: {}", names.len(), names.join(", ")));
+    }
+    let progress = Progress::new(runs, voice);
     let so_far = match &args.resume {
         Some(file) => RunsSoFar::kept_in(Box::new(kept_runs(file)?)),
         None => RunsSoFar::default(),
@@ -114,6 +122,18 @@ pub fn execute(args: &Args, voice: Voice) -> Result<(), Failure> {
     }
     let failed: Vec<String> = reproduction.experiments.iter().flat_map(|e| e.failures()).collect();
     if failed.is_empty() { Ok(()) } else { Err(Failure::Disagreement(failed)) }
+}
+
+/// Which there are, and how much running all of them is.
+fn nothing_named() -> Result<Error, lab::Error> {
+    let all = PublishedExperiment::of_name("all", &Disk)?;
+    let runs = |length| all.iter().map(|experiment| experiment.runs(length, false)).sum();
+    let names: Vec<&str> = all.iter().map(|experiment| experiment.name.as_str()).collect();
+    Ok(Error::NoExperimentNamed {
+        names: names.join(", "),
+        runs: runs(Length::Full),
+        quick_runs: runs(Length::Quick),
+    })
 }
 
 fn kept_runs(file: &Path) -> Result<RunsFile, Error> {

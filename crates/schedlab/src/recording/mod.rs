@@ -1,4 +1,5 @@
-//! Records the scheduler's events of this machine, into a trace.dat that replays without guessing.
+//! Records the scheduler's events of this machine, into a trace.dat for replays: with what other recorders
+//! leave open.
 //!
 //! The kernel's buffers are read as raw pages through an instance of tracefs of our own, and put into a file
 //! as they are. What no event tells goes into the trace as markers: policies and affinities of the tasks

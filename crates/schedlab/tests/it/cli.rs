@@ -350,6 +350,19 @@ fn reproduce_hogs(name: &str, at_least: &str) -> Output {
     schedlab(&["reproduce", path.to_str().expect("a path of our own"), "--speed"])
 }
 
+/// All of them take hours: nobody means that who has said nothing.
+#[test]
+fn reproduce_without_a_name_says_what_there_is_and_runs_nothing() {
+    let output = schedlab(&["reproduce"]);
+    let error = str::from_utf8(&output.stderr).expect("text");
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{error}");
+    let said = error.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.starts_with("error: say which experiments: 000, 001, ") && said.contains("`all` makes "),
+        "{said}"
+    );
+}
+
 #[test]
 fn a_figure_that_does_not_agree_is_named_and_makes_the_exit_code_1() {
     let output = reproduce_hogs("disagrees.toml", "1000");
