@@ -4,6 +4,7 @@ mod affinities;
 mod causes;
 mod devices;
 mod extraction;
+mod least_events;
 mod mutexes;
 mod paths;
 mod plain_mutexes;
