@@ -1909,7 +1909,7 @@ class SweepResult(Record):
 
     __slots__ = ()
     _inner = {'axes': 'SweepAxis', 'metrics': 'SweepMetric', 'points': 'SweepPoint'}
-    _optional = frozenset(['command', 'title'])
+    _optional = frozenset(['command', 'title', 'verdicts'])
     axes: Records[SweepAxis]
     """What was varied, in the order of the file."""
     command: str | None
@@ -1930,6 +1930,9 @@ class SweepResult(Record):
     """The seeds with which each combination of values was run."""
     title: str | None
     """What the file calls it."""
+    verdicts: list[str] | None
+    """How far the replays may be trusted, if recordings are among the loads: a sentence for each, of its replay as
+    it was recorded."""
     version: str
     """Version of schedlab."""
 

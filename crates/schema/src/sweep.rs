@@ -34,6 +34,10 @@ pub struct SweepResult {
     pub metrics: Vec<SweepMetric>,
     /// Every combination of values, that of the last axis varying fastest.
     pub points: Vec<SweepPoint>,
+    /// How far the replays may be trusted, if recordings are among the loads: a sentence for each, of its
+    /// replay as it was recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub verdicts: Vec<String>,
 }
 
 impl SweepResult {

@@ -9,7 +9,7 @@ use crate::folder::Folder;
 use crate::metrics::Metrics;
 use crate::plan::Plan;
 use crate::row::{Outcome, Row};
-use crate::{results, summary};
+use crate::{results, summary, verdicts};
 use lab::{Clock, Nanos};
 use schema::SweepResult;
 use std::ops::ControlFlow;
@@ -64,7 +64,8 @@ impl Sweep<'_> {
         let rest = chunks(self.plan, &state.open(), &state.costs());
         state.go_on(rest, progress)?;
         results::write(self.plan, &state.archive, self.folder, &state.index)?;
-        summary::of(self.plan, &state.archive, &state.index)
+        let result = summary::of(self.plan, &state.archive, &state.index)?;
+        Ok(SweepResult { verdicts: verdicts::of(self.plan, self.engine.files()), ..result })
     }
 }
 

@@ -45,6 +45,7 @@ mod row;
 mod store;
 mod summary;
 mod template;
+mod verdicts;
 mod work;
 
 pub use archive::from_parquet;

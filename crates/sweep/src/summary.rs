@@ -84,6 +84,7 @@ pub fn of(plan: &Plan, archive: &Archive<'_>, index: &Index) -> Result<SweepResu
         failed: points.iter().map(|point| point.failed).sum(),
         metrics: metrics.iter().map(SweepMetric::from).collect(),
         points,
+        verdicts: Vec::new(),
     })
 }
 

@@ -105,7 +105,7 @@ export class Chart {
     });
     const data: (number | null)[][] = [drawn.x];
     const series: uPlot.Series[] = [
-      { label: drawn.xAxis.label, value: (_, value) => (value === null ? "–" : drawn.xAxis.text(value)) },
+      { label: drawn.xAxis.label, value: (_, value) => (value === null ? "" : drawn.xAxis.text(value)) },
     ];
     const bands: uPlot.Band[] = [];
     for (const line of drawn.lines) {
@@ -143,7 +143,7 @@ export class Chart {
               fill: `color-mix(in srgb, ${stroke} 14%, transparent)`,
             }
           : {}),
-        value: (_, value) => (value === null ? "–" : drawn.yAxis.text(value)),
+        value: (_, value) => (value === null ? "" : drawn.yAxis.text(value)),
       });
     }
     const plot = new uPlot(

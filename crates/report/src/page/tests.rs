@@ -376,3 +376,20 @@ fn a_picture_shows_who_ran_who_waited_and_how_long() {
     assert_eq!(bars, 1 + 1, "the legend's, and one");
     assert!(svg.contains("highest bar: 200 wakeups"));
 }
+
+/// Task 1 runs for a thousandth of the time, which is not to be seen, task 2 for half of it.
+#[test]
+fn rows_without_a_visible_stretch_come_last_in_a_picture() {
+    let mut builder = Builder::new("two", 1, Nanos(0), Nanos(1_000 * MS), 0);
+    builder.all_idle();
+    builder.wakeup_new(at(0, 0), task(1), 0);
+    builder.switch(at(MS / 100, 0), task(0), LeftAs::Runnable, task(1));
+    builder.switch(at(MS, 0), task(1), LeftAs::Sleeping, task(0));
+    builder.wakeup_new(at(2 * MS, 0), task(2), 0);
+    builder.switch(at(2 * MS, 0), task(0), LeftAs::Runnable, task(2));
+    builder.switch(at(502 * MS, 0), task(2), LeftAs::Sleeping, task(0));
+    let svg = builder.finish().svg(|_| true);
+    // They have no names.
+    let [first, second] = [1, 2].map(|pid| svg.find(&format!("> {pid}</text>")).expect("a row"));
+    assert!(second < first, "{svg}");
+}

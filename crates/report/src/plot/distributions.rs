@@ -131,7 +131,10 @@ impl<'w> Charts<'w> {
         }
         let least = self.longer.iter().flatten().map(|(_, share)| *share).fold(100.0, f64::min);
         let y = Scale::of([least, 100.0].into_iter(), Quantity::Share);
-        self.chart(&below, self.words.longer, &self.longer, &y)?;
+        let drawn =
+            |(line, is_points): (&Vec<Point>, &bool)| if *is_points { line.clone() } else { steps(line) };
+        let longer: Vec<Vec<Point>> = self.longer.iter().zip(&self.is_points).map(drawn).collect();
+        self.chart(&below, self.words.longer, &longer, &y)?;
         for (number, name) in self.names.iter().enumerate() {
             let (left, height) = (LEGEND.gap as i32, LEGEND.top + number as i32 * LEGEND.row);
             let right = left + LEGEND.sample as i32;
@@ -203,6 +206,12 @@ fn often(all: &BTreeMap<u64, u64>, x: &Scale) -> Vec<Point> {
     counts.iter().enumerate().flat_map(corners).collect()
 }
 
+/// The share falls at each length that occurs, and stays as it is up to the next one.
+fn steps(line: &[Point]) -> Vec<Point> {
+    let corners = line.windows(2).flat_map(|two| [two[0], (two[0].0, two[1].1)]);
+    corners.chain(line.last().copied()).collect()
+}
+
 /// Of each length that occurs, which share is as long or longer; at most a point for a pixel.
 fn longer(all: &BTreeMap<u64, u64>, x: &Scale) -> Vec<Point> {
     let range = x.range();
@@ -260,6 +269,19 @@ mod tests {
         let shares = &charts(Curve::of_counts(String::new(), [(1_000, 9), (100_000, 1)].into())).longer[0];
         let [(_, all), (_, longest)] = shares[..] else { panic!("{shares:?}") };
         assert!((all - 100.0).abs() < 1e-9 && (longest - 10.0).abs() < 1e-9, "{shares:?}");
+    }
+
+    /// Nobody waits 10 µs: between 1 and 100 as many are longer all the way.
+    #[test]
+    fn a_share_falls_in_steps() {
+        assert_eq!(steps(&[(1.0, 100.0), (100.0, 10.0)]), [(1.0, 100.0), (1.0, 10.0), (100.0, 10.0)]);
+        assert_eq!(steps(&[]), []);
+        let charts = charts(Curve::of_counts(String::new(), [(1_000, 9), (100_000, 1)].into()));
+        let svg = charts.svg();
+        let line = svg.split("<polyline").last().expect("a line");
+        let points = line.split("points=\"").nth(1).and_then(|line| line.split('"').next()).expect("points");
+        let points: Vec<(&str, &str)> = points.split_whitespace().filter_map(|p| p.split_once(',')).collect();
+        assert!(points.windows(2).all(|two| two[0].0 == two[1].0 || two[0].1 == two[1].1), "{points:?}");
     }
 
     /// Of points there is nothing to count, so the first chart is left out.

@@ -23,6 +23,8 @@ pub fn sweep(result: &SweepResult, rows: Rows) -> String {
     if !legend.is_empty() && !result.metrics.is_empty() {
         sections.push(wrap(&format!("Each figure: {legend}."), "", ""));
     }
+    let verdict = |verdict: &String| wrap(verdict, "verdict: ", "         ");
+    sections.push(result.verdicts.iter().map(verdict).collect());
     sections.push(errors(result));
     sections.retain(|section| !section.is_empty());
     sections.join("\n")

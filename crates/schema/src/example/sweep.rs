@@ -56,5 +56,6 @@ pub fn sweep() -> SweepResult {
             point(["6.1", "1"], 12_400.0),
             point(["6.1", "8"], 21_000.0),
         ],
+        verdicts: Vec::new(),
     }
 }

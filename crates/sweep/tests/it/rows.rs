@@ -109,3 +109,27 @@ fn a_run_that_fails_is_a_row_with_its_error() {
     assert_eq!(alone.expect_err("it fails").to_string(), *error, "with the words of the run by itself");
     assert_eq!(to_its_end(&plan, &folder), (result, 0), "what failed fails again: it is not tried anew");
 }
+
+/// However many CPUs a sweep asks for: a replay that is far from its recording is no answer for any.
+#[test]
+fn a_sweep_of_a_recording_says_how_far_its_replay_may_be_trusted() {
+    let demo = include_bytes!("../../../trace/tests/fixtures/mix-rr.dat");
+    let files = Files::from([("t.dat".to_owned(), demo.to_vec())]);
+    let plan = |words: &[&str]| {
+        let template = Template::of_words(words, "machine=vm2", Some(20));
+        Plan::new(template, vec![axis("cpus", &["1", "2"])], &files).expect("a plan")
+    };
+    let verdicts = |plan: &Plan| {
+        let (engine, folder) = (Local::new(&files), MemoryFolder::default());
+        let sweep = Sweep { plan, folder: &folder, engine: &engine, clock: None };
+        sweep.run(&mut |_| ControlFlow::Continue(())).expect("it runs").verdicts
+    };
+    let alone = Experiment::open(
+        &ExperimentText { without_fidelity: false, ..plan(&["t.dat"]).work(1).experiment },
+        &files,
+    );
+    let [verdict] = &verdicts(&plan(&["t.dat"]))[..] else { panic!("one recording") };
+    assert_eq!(lab::verdicts(&alone.expect("it is there")), [verdict.clone()]);
+    assert!(verdict.starts_with("the replay of t.dat is good for "), "{verdict}");
+    assert!(verdicts(&plan(&["cyclictest -t1 -p80 -i200 -n -D 2ms"])).is_empty());
+}

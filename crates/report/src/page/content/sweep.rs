@@ -11,6 +11,7 @@ impl Content {
             title: sweep.title.clone().unwrap_or_else(|| sweep.loads.join(" + ")),
             version: sweep.version.clone(),
             command: sweep.command.clone(),
+            notes: sweep.verdicts.clone(),
             ..Content::default()
         };
         for load in &sweep.loads {
@@ -45,6 +46,10 @@ fn figure<'p>(point: &'p SweepPoint, metric: &SweepMetric) -> Option<&'p SweepFi
     point.figures.iter().find(|figure| figure.key == metric.key)
 }
 
+fn said(value: &str) -> &str {
+    if value.is_empty() { "(none)" } else { value }
+}
+
 /// The last axis that has several values lies along the chart; each combination of the others is a line.
 fn chart(sweep: &SweepResult, metric: &SweepMetric) -> Option<Chart> {
     let along = sweep.axes.iter().rposition(|axis| axis.values.len() > 1)?;
@@ -53,8 +58,10 @@ fn chart(sweep: &SweepResult, metric: &SweepMetric) -> Option<Chart> {
     for point in &sweep.points {
         let Some(figure) = figure(point, metric) else { continue };
         let varies = |place: &usize| *place != along && sweep.axes[*place].values.len() > 1;
-        let others = (0..point.values.len()).filter(varies).map(|place| point.values[place].as_str());
-        let name = others.collect::<Vec<_>>().join(", ");
+        let others = (0..point.values.len()).filter(varies);
+        // Of two numbers nobody knows which is which.
+        let named = others.map(|place| format!("{} {}", sweep.axes[place].name, said(&point.values[place])));
+        let name = named.collect::<Vec<_>>().join(", ");
         let x = axis.values.iter().position(|value| *value == point.values[along])? as f64;
         let (low, high) = (figure.min as f64, figure.max as f64);
         let place = CurvePoint { x, y: figure.mean, low, high, published: None };
@@ -94,4 +101,25 @@ fn table(sweep: &SweepResult, metric: &SweepMetric) -> Table {
         table.rows.push(row);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use schema::example;
+
+    /// Of `2.6.36, 2` nobody knows what the 2 is.
+    #[test]
+    fn lines_are_named_by_axis_and_value() {
+        let content = Content::of_sweep(&example::sweep());
+        let names: Vec<&str> = content.charts[0].lines.iter().map(|line| line.name.as_str()).collect();
+        assert_eq!(names, ["kernel 2.6.36", "kernel 6.1"]);
+    }
+
+    #[test]
+    fn the_verdict_on_a_replay_stands_on_the_page() {
+        let verdict = "the replay of t.dat is good for switches (1.0 % off)".to_owned();
+        let sweep = SweepResult { verdicts: vec![verdict.clone()], ..example::sweep() };
+        assert_eq!(Content::of_sweep(&sweep).notes, [verdict]);
+    }
 }

@@ -40,7 +40,7 @@ impl Timeline {
         let meant: Vec<usize> = (1..self.tasks.len())
             .filter(|task| is_meant(&self.tasks[*task]) && !rows.tasks[*task].is_empty())
             .collect();
-        let shown = busiest(&meant, &rows);
+        let shown = self.busiest(&meant, &rows);
         let top = 30;
         let tasks_top = top + 30 + rows.cpus.len() * ROW + 10;
         let bottom = tasks_top + shown.len() * ROW;
@@ -87,6 +87,20 @@ impl Timeline {
         svg + "</svg>\n"
     }
 
+    /// Those of them that ran and waited most, in the order of their numbers; those of whom not even a pixel
+    /// is to be seen come last.
+    fn busiest(&self, of: &[usize], rows: &Rows) -> Vec<usize> {
+        let is_active = |slice: &&Slice<State>| !matches!(slice.what, State::Sleeping | State::Blocked);
+        let active = |task: usize| -> u64 {
+            rows.tasks[task].iter().filter(is_active).map(|slice| slice.to_ns - slice.from_ns).sum()
+        };
+        let mut tasks = of.to_vec();
+        tasks.sort_by_key(|task| (std::cmp::Reverse(active(*task)), *task));
+        tasks.truncate(MOST_TASKS);
+        tasks.sort_by_key(|task| (active(*task) < self.length_ns / COLUMNS as u64, *task));
+        tasks
+    }
+
     /// Which part of each column of pixels the slices take that are meant.
     fn columns<K: Copy>(&self, slices: &[Slice<K>], is_meant: impl Fn(K) -> bool) -> Vec<f64> {
         let mut columns = vec![0.0; COLUMNS];
@@ -100,19 +114,6 @@ impl Timeline {
         }
         columns
     }
-}
-
-/// Those of them that ran and waited most, in the order of their numbers.
-fn busiest(of: &[usize], rows: &Rows) -> Vec<usize> {
-    let is_active = |slice: &&Slice<State>| !matches!(slice.what, State::Sleeping | State::Blocked);
-    let active = |task: usize| -> u64 {
-        rows.tasks[task].iter().filter(is_active).map(|slice| slice.to_ns - slice.from_ns).sum()
-    };
-    let mut tasks = of.to_vec();
-    tasks.sort_by_key(|task| (std::cmp::Reverse(active(*task)), *task));
-    tasks.truncate(MOST_TASKS);
-    tasks.sort_unstable();
-    tasks
 }
 
 fn text(svg: &mut String, x: usize, y: usize, style: &str, text: &str) {
