@@ -116,13 +116,12 @@ impl Trust {
         for (name, tasks) in names {
             self.name(name, &tasks);
         }
-        // A recording's latencies of a task are of both classes if it was in both.
-        let of_one = run.tasks.iter().filter(|task| task.latency_by_class.is_none());
-        let is_realtime: BTreeMap<u32, bool> =
-            of_one.map(|task| (task.pid, task.policy.is_realtime())).collect();
-        for (class, realtime) in [("rt_tasks", true), ("fair_tasks", false)] {
-            let is_of_class = |task: &&ReplayTask| is_realtime.get(&task.pid) == Some(&realtime);
-            let of_class: Vec<&ReplayTask> = tasks().filter(is_of_class).collect();
+        // Latencies of a recording are not told apart by class: a task counts as what it mostly was.
+        let realtime: BTreeSet<u32> =
+            run.tasks.iter().filter(|task| task.policy.is_realtime()).map(|task| task.pid).collect();
+        for (class, is_realtime) in [("rt_tasks", true), ("fair_tasks", false)] {
+            let of_class: Vec<&ReplayTask> =
+                tasks().filter(|task| realtime.contains(&task.pid) == is_realtime).collect();
             self.compare(format!("{class}.mean_latency"), mean_latency(&of_class));
             let worst = most(&of_class, |task| task.wakeup_latency_max_ns);
             self.compare(format!("{class}.worst_latency"), worst);
