@@ -275,8 +275,8 @@ mod tests {
         assert_eq!(ended("0 0 idle R hogx\n1000000 0 hogx X idle").0, Ending::Work, "one shows nothing");
     }
 
-    /// mix_lab runs for four seconds by the clock: two equal tasks and one that sleeps, and five equal ones. Of
-    /// its tasks that sleep for times of their own, one does most of the work: it shows nothing.
+    /// mix_lab runs for four seconds by the clock: two equal tasks and one that sleeps, and five equal ones.
+    /// Of its tasks that sleep for times of their own, one does most of the work: it shows nothing.
     #[test]
     fn recordings_of_equal_tasks_that_the_clock_ends_are_not_taken_to_end_by_their_work() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../validation");
