@@ -185,11 +185,14 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "interrupts",
         effect: Effect::Large,
-        missing: "The soft interrupts of devices and networks, RCU callbacks and workqueues: a machine file has \
+        missing: "The soft interrupts of devices and networks, and workqueues: a machine file has \
                   random stretches with interrupts off and generic kernel threads in their place, of which \
                   those marked device are threads with PREEMPT_RT; the recordings of kernels with it bring \
-                  such threads besides. Without PREEMPT_RT only the load `ipi_storm` has soft interrupts; \
-                  the tick itself balances and serves the timer wheel.",
+                  such threads besides. Without PREEMPT_RT only the load `ipi_storm` and RCU callbacks have soft \
+                  interrupts; the tick itself balances and serves the timer wheel. RCU callbacks are those that \
+                  ends of tasks and execs leave, on machines whose file says what one takes (rcu_callback: of ours \
+                  nested): not those of memory and files given back, nor of the kernel itself; by the rules of \
+                  6.1 under every kernel, and a grace period lasts 3 ticks.",
         changes: "Tails of wakeup latency. Of cyclictest's figures under load on a 6.18 machine, 57 of 100 \
                   are within 15 %.",
         profiles: ALL,
@@ -232,7 +235,7 @@ pub(super) const LIMITS: &[Limit] = &[
                   1.12). Who has one runs on another CPU: nobody spins for it; and who is in the midst of an operation \
                   there when a lock becomes one of a preempted task meets it in the next one only. sched_setaffinity \
                   from outside does not sleep until the lock is given back. A deadline task that may not migrate has \
-                  nobody moved for it. rcuc/N and irq_work/N. There are the threads \
+                  nobody moved for it. irq_work/N and rcuc/N, whose RCU callbacks ksoftirqd/N calls. There are the threads \
                   of interrupts, timers and soft interrupts (irq/N-dev, ktimers/N, ksoftirqd/N), but in \
                   2.6.23-rt5, where the machine file has some; and tasks are preempted with locks of the \
                   kernel held, but for raw ones: a tenth of what spinlocks make atomic, which is assumed.",
@@ -347,8 +350,9 @@ pub(super) const LIMITS: &[Limit] = &[
     Limit {
         name: "isolation",
         effect: Effect::Medium,
-        missing: "isolcpus=managed_irq, and what of nohz_full is RCU: its callbacks are not modelled anywhere. nohz_full \
-                  is there: no tick beside a single task (beside one under a limit neither, which 6.6 changed), \
+        missing: "isolcpus=managed_irq, and what of nohz_full is RCU: its callbacks, where the machine's file says what one \
+                  takes (rcu_callback), keep the tick and are called on their CPU, and not in threads elsewhere \
+                  (rcu_nocbs). nohz_full is there: no tick beside a single task (beside one under a limit neither, which 6.6 changed), \
                   timers of sleepers and unbound kernel threads elsewhere; the tick that 4.17 moved to housekeeping CPUs is there in \
                   all kernels, in an interrupt and not in a kworker, and a timer finds another CPU only if that ticks before it \
                   expires. isolcpus and partitions of cpusets are there: no balancing, no task without an affinity, \

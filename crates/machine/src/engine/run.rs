@@ -1,7 +1,7 @@
 //! From a setup to an outcome: builds the machine, runs its events, gathers the counters.
 
 use super::hardware::{Hw, OneShot, Parts, Source};
-use super::kernel::{CpuThreadPlan, Kthreads, Sim, Surroundings, cpu_main, kthreads, softirq_dice};
+use super::kernel::{CpuThreadPlan, Kthreads, Rcu, Sim, Surroundings, cpu_main, kthreads, softirq_dice};
 use super::observe::Observed;
 use super::record::{Recorder, Tracing, Watch};
 use super::userland::process::{Newcomer, as_new_task, note_start};
@@ -123,7 +123,7 @@ impl Machine {
         let first_kthread = spawns.len();
         spawns.extend(background);
         let first_thread = TaskId((cpus + spawns.len()) as u32);
-        let threads = CpuThreadPlan::of(&config, &setup);
+        let threads = CpuThreadPlan::of(&config, &setup, &spec);
         spawns.extend(threads.map_or_else(Vec::new, |plan| plan.spawns(cpus)));
         let groups = std::mem::take(&mut setup.groups);
         for (number, spec) in groups.iter().enumerate() {
@@ -133,6 +133,7 @@ impl Machine {
         rt_limits::check_during(&groups, &config, &options)?;
         let division = divide(cpus, &groups, &setup.isolcpus)?;
         check_option("nohz_full", cpus, &setup.nohz_full)?;
+        let rcu = Rcu::new(cpus, spec.rcu_callback);
         let hw = Hw::new(Parts {
             root_domains: division.partitions.root_domains(cpus),
             nohz_full: setup.nohz_full,
@@ -174,6 +175,7 @@ impl Machine {
                 redraws: options.redraws.iter().map(|redraw| redraw.seed).collect(),
                 changes: options.changes.iter().map(|timed| timed.change).collect(),
             },
+            rcu,
         };
         for mutex in &sim.user.mutexes.specs {
             sim.k.mutexes.create(mutex.kind);

@@ -6,11 +6,12 @@ use super::stretch::Operation;
 use super::{MachineSpec, Origin};
 
 /// Keys of the whole file.
-pub(super) const FILE: [&str; 13] = [
+pub(super) const FILE: [&str; 14] = [
     "name",
     "meaning",
     "idle_monitor",
     "idle",
+    "rcu_callback",
     "topology",
     "costs",
     "cache",

@@ -63,6 +63,8 @@ pub struct MachineSpec {
     pub idle_monitor: IdleMonitor,
     /// The idle states among which they choose. `None`: there is one, which takes `costs.idle_exit` to leave.
     pub idle: Option<IdleStates>,
+    /// What its kernel takes to call one RCU callback (machine.md 2.4). `None`: tasks leave none.
+    pub rcu_callback: Option<Nanos>,
     /// What its kernel's longer paths consist of.
     pub stretches: Stretches,
     /// What disturbs tasks.
@@ -102,6 +104,7 @@ impl MachineSpec {
             memory: None,
             idle_monitor: IdleMonitor::default(),
             idle: None,
+            rcu_callback: None,
             stretches: Stretches::default(),
             noise: Noise::default(),
             origins: Vec::new(),

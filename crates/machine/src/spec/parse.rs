@@ -42,6 +42,9 @@ fn read_machine(root: Field<'_>) -> Result<MachineSpec, SpecError> {
         root.optional("idle_monitor").map(|i| read_idle_monitor(&i, &mut origins)).transpose()?;
     let idle_monitor = idle_monitor.unwrap_or_default();
     let idle = root.optional("idle").map(|i| read_idle(&i, idle_monitor, &mut origins)).transpose()?;
+    let rcu_callback = root.optional("rcu_callback");
+    let rcu_callback =
+        rcu_callback.map(|f| read_figure(&f, "ns", 1, MAX_COST_NS, &mut origins)).transpose()?.map(Nanos);
     let (topology, layout) = read_topology(&root.required("topology")?, &mut origins)?;
     let distances = layout.distances(&topology);
     let costs = read_costs(&root.required("costs")?, &distances, &mut origins)?;
@@ -68,6 +71,7 @@ fn read_machine(root: Field<'_>) -> Result<MachineSpec, SpecError> {
         memory,
         idle_monitor,
         idle,
+        rcu_callback,
         stretches: stretches.unwrap_or_default(),
         noise: noise.unwrap_or_default(),
         origins,

@@ -34,6 +34,7 @@ const fn row(entry: &'static str, unit: &'static str, value: u64, way: Way, move
 
 /// All that these loads use. Most costs are those of a wakeup, and nearly everything begins with one.
 const ROWS: &[Row] = &[
+    row("rcu_callback", "ns", 25_000, Grows, &[Callbacks]),
     row(
         "costs.schedule",
         "ns",
@@ -66,7 +67,7 @@ const ROWS: &[Row] = &[
         Grows,
         &[Timer, Idle, ToSibling, ToCore, ToCache, ToNode, Messages, Fork, Thread, Exit, ThreadExit, Lends],
     ),
-    row("costs.tick", "ns", 1_050, Grows, &[Computes, Asked, BesideSibling]),
+    row("costs.tick", "ns", 1_050, Grows, &[Computes, Callbacks, Asked, BesideSibling]),
     row("costs.scan_cpu", "ns", 10, Grows, &[Starts, BesideSibling]),
     row("costs.scan_task", "ns", 20, Unmoved, &[]),
     row("costs.set_prio", "ns", 1_060, Grows, &[Lends]),
@@ -75,14 +76,40 @@ const ROWS: &[Row] = &[
         "ns",
         1_070,
         Grows,
-        &[Timer, Idle, ToSibling, ToCore, ToCache, ToNode, Asked, Computes, BesideSibling, Lends, Starts],
+        &[
+            Timer,
+            Idle,
+            ToSibling,
+            ToCore,
+            ToCache,
+            ToNode,
+            Asked,
+            Computes,
+            Callbacks,
+            BesideSibling,
+            Lends,
+            Starts,
+        ],
     ),
     row(
         "costs.irq_exit",
         "ns",
         1_080,
         Grows,
-        &[Timer, Idle, ToSibling, ToCore, ToCache, ToNode, Asked, Computes, BesideSibling, Lends, Starts],
+        &[
+            Timer,
+            Idle,
+            ToSibling,
+            ToCore,
+            ToCache,
+            ToNode,
+            Asked,
+            Computes,
+            Callbacks,
+            BesideSibling,
+            Lends,
+            Starts,
+        ],
     ),
     row("costs.timer_expiry", "ns", 1_090, Grows, &[Timer, Idle, Lends]),
     row(
@@ -117,6 +144,7 @@ const ROWS: &[Row] = &[
             ToNode,
             Asked,
             Computes,
+            Callbacks,
             BesideSibling,
             Fork,
             Thread,
@@ -173,7 +201,7 @@ const ROWS: &[Row] = &[
         "ps",
         200,
         Grows,
-        &[Refills, Asked, Computes, BesideSibling, Lends, MovesToCore, MovesToSibling],
+        &[Refills, Asked, Computes, Callbacks, BesideSibling, Lends, MovesToCore, MovesToSibling],
     ),
     row("cache.tau", "ns", 3_000_000, Falls, &[Refills, Asked]),
     row("cache.shared_cache_lost_percent", "percent", 30, Grows, &[MovesToCore]),
@@ -193,16 +221,11 @@ const ROWS: &[Row] = &[
 /// share a cache, and the last is a node of its own.
 fn machine(doubled: Option<&str>) -> MachineSpec {
     let mut text = String::from(
-        "name = \"rows\"\nmeaning = \"m\"\n\
-         idle_monitor = { by = \"hlt\", origin = \"assumed: a test\" }\n[topology]\ncpus = 8\n\
-         levels = [\n{ kind = \"smt\", spans = [\"0-1\", \"2-3\", \"4-5\", \"6-7\"] },\n\
-         { kind = \"mc\", spans = [\"0-3\", \"4-5\", \"6-7\"] },\n\
-         { kind = \"package\", spans = [\"0-5\", \"6-7\"] },\n\
-         { kind = \"numa\", distance = 20, spans = [\"0-7\"] },\n]\norigin = \"assumed: a test\"\n",
+        "name = \"rows\"\nmeaning = \"m\"\nidle_monitor = { by = \"hlt\", origin = \"assumed: a test\" }\n",
     );
-    let mut table = "topology";
+    let mut table = "";
     for &Row { entry, unit, value, .. } in ROWS {
-        let (of, key) = entry.rsplit_once('.').expect("a table");
+        let (of, key) = entry.rsplit_once('.').unwrap_or(("", entry));
         if of != table {
             text += &format!("[{of}]\n");
             table = of;
@@ -211,6 +234,11 @@ fn machine(doubled: Option<&str>) -> MachineSpec {
         let unit = if unit.is_empty() { "ns" } else { unit };
         text += &format!("{key} = {{ {unit} = {value}, origin = \"assumed: a test\" }}\n");
     }
+    text += "[topology]\ncpus = 8\n\
+         levels = [\n{ kind = \"smt\", spans = [\"0-1\", \"2-3\", \"4-5\", \"6-7\"] },\n\
+         { kind = \"mc\", spans = [\"0-3\", \"4-5\", \"6-7\"] },\n\
+         { kind = \"package\", spans = [\"0-5\", \"6-7\"] },\n\
+         { kind = \"numa\", distance = 20, spans = [\"0-7\"] },\n]\norigin = \"assumed: a test\"\n";
     MachineSpec::parse(&text, "rows").unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 

@@ -25,6 +25,8 @@ pub(crate) enum Figure {
     Messages,
     /// What a task that computes for 20 ms takes, ticks included.
     Computes,
+    /// The same after five threads have ended.
+    Callbacks,
     /// The same beside a sibling that does so.
     BesideSibling,
     /// What a task that computes between two ticks takes while it and one of another core read from memory.
@@ -57,7 +59,7 @@ pub(crate) enum Figure {
 
 use Figure::*;
 
-pub(crate) const ALL: [Figure; 23] = [
+pub(crate) const ALL: [Figure; 24] = [
     Timer,
     Idle,
     ToSibling,
@@ -67,6 +69,7 @@ pub(crate) const ALL: [Figure; 23] = [
     Asked,
     Messages,
     Computes,
+    Callbacks,
     BesideSibling,
     BesideReader,
     Fork,
@@ -162,6 +165,17 @@ pub(crate) fn figure(figure: Figure, spec: &MachineSpec) -> Nanos {
             }
             stage.run();
             between(&clock, 0, 1)
+        }
+        Callbacks => {
+            let threads = (0..5).flat_map(|_| {
+                let (mut child, _) = script("thread", []);
+                child.cpus = Some(CpuMask::single(CpuId(0)));
+                let child = Box::new(child);
+                [Step::Fork { child, kind: ForkKind::Thread }, Step::WaitChild]
+            });
+            let clock = stage.task(0, 0, threads.chain([Step::Compute(ms(20))]).collect());
+            stage.run();
+            between(&clock, 10, 11)
         }
         BesideReader => {
             let mut reader = |cpu| {

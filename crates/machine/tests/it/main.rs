@@ -25,6 +25,7 @@ mod pipe_mutex;
 mod preempt_rt;
 mod preemption;
 mod properties;
+mod rcu;
 mod rt_groups;
 mod rt_push_ipi;
 mod script;

@@ -78,6 +78,10 @@ pub(super) fn way(entry: &str, host: &Host, m: &Measured) -> Option<Way> {
     match (table, key) {
         ("idle_monitor", _) => Some(idle::way(m.idle)),
         ("idle", key) => Some(m.idle_states.way(key)),
+        ("rcu_callback", _) => never(
+            "called in soft interrupts, whose lengths show how many at a go and how long each takes only together; \
+             left out, nobody leaves any",
+        ),
         ("topology", _) => {
             Some(Way { seen: Some(Seen { probe: "sysfs", samples: host.cpus() }), unseen: String::new() })
         }

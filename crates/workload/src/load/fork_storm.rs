@@ -2,7 +2,8 @@
 //!
 //! The forker computes a little, forks a job and goes on without waiting while fewer than `-j` jobs live;
 //! then it waits for one of them. With `--depth` a job is a chain of processes, each of which forks the next
-//! and waits for it; the last one works (fair-class 5.7: a penalised child forks).
+//! and waits for it; the last one works (fair-class 5.7: a penalised child forks). With `--threads` they are
+//! threads, which are created and joined (machine.md 4.2).
 
 use super::command::{options, parser};
 use super::error::LoadError;
@@ -66,6 +67,9 @@ struct Options {
         value_parser = clap::value_parser!(u32).range(1..=64),
     )]
     depth: u32,
+    /// Jobs are threads, which are created and joined.
+    #[arg(long)]
+    threads: bool,
     /// Endless loops beside the storm (1).
     #[arg(
         long,
@@ -99,12 +103,16 @@ impl Observer for CpuTime {
 }
 
 impl ForkStorm {
+    fn kind(&self) -> ForkKind {
+        if self.options.threads { ForkKind::Thread } else { ForkKind::Fork }
+    }
+
     /// The first process of a job.
     fn job(&self, forks: &Tally, finished: &Tally) -> Result<Template, LoadError> {
         let work = Block::new().run(self.options.burst).observe(finished.clone());
         let mut job = Template::new("job", program(NAME, work)?);
         for _ in 1..self.options.depth {
-            let parent = Block::new().observe(forks.clone()).fork(job, ForkKind::Fork).wait_child();
+            let parent = Block::new().observe(forks.clone()).fork(job, self.kind()).wait_child();
             job = Template::new("job", program(NAME, parent)?);
         }
         Ok(job)
@@ -114,7 +122,7 @@ impl ForkStorm {
         let start = Block::new()
             .run(self.options.gap.max(Nanos(1)))
             .observe(forks.clone())
-            .fork(Child::from(job), ForkKind::Fork);
+            .fork(Child::from(job), self.kind());
         let jobs = u64::from(self.options.jobs);
         let first = jobs.min(self.options.count.unwrap_or(jobs));
         let more = match (self.options.count, self.options.duration) {

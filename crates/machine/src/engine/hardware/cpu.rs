@@ -104,12 +104,19 @@ pub(crate) enum SoftWork {
     Balance(Balancing),
     /// Work of a timer of the setup, by its index (TASKLET).
     Tasklet(u32),
+    /// Callbacks can be called (RCU).
+    Callbacks,
 }
 
 impl SoftWork {
     /// Whether it is a timer's, for which some kernels have a thread of its own.
     pub fn is_timer(self) -> bool {
         matches!(self, SoftWork::Timer(_) | SoftWork::Message(_))
+    }
+
+    /// Whether a task may wait for it. (Nobody is told of callbacks.)
+    pub fn wakes(self) -> bool {
+        self != SoftWork::Callbacks
     }
 }
 

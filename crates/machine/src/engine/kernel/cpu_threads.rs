@@ -16,7 +16,9 @@ use crate::engine::hardware::{CpuThreads, Hw, SoftWork, Softirq};
 use crate::engine::userland::{Activity, Caller, Rest, Resume, Slow};
 use crate::setup::{Setup, Spawn};
 use crate::softirq::{Piece, Visits};
+use crate::spec::MachineSpec;
 use crate::step::Step;
+use scheduler::fork::wake_up_new_task_on;
 use scheduler::mutex::{FastPath, LockError, LockOutcome, lock_fast, unlock_fast};
 use scheduler::registry::{Config, HrtimerContext, IrqThreads, SoftirqLock, SoftirqWhere, TimerThread};
 use scheduler::wakeup::{WakeFlags, try_to_wake_up};
@@ -28,16 +30,20 @@ pub(crate) struct CpuThreadPlan {
     has_ktimers: bool,
     has_irq: bool,
     excludes: bool,
+    /// They appear with the first work, so that they cost nothing where there is none.
+    on_demand: bool,
 }
 
 impl CpuThreadPlan {
     /// `None` in a run in which nothing is ever left to one.
-    pub fn of(config: &Config, setup: &Setup) -> Option<CpuThreadPlan> {
+    pub fn of(config: &Config, setup: &Setup, spec: &MachineSpec) -> Option<CpuThreadPlan> {
         let rules = &config.rules;
         let in_tasks = rules.softirq_where.get() == SoftirqWhere::Task;
         let raises = !setup.softirqs.is_empty() || rules.hrtimer_context.get() == HrtimerContext::ByPolicy;
         let has_irq = rules.irq_threads.get() == IrqThreads::Forced;
-        (in_tasks || raises || has_irq).then(|| CpuThreadPlan {
+        let from_start = in_tasks || raises || has_irq;
+        (from_start || spec.rcu_callback.is_some()).then(|| CpuThreadPlan {
+            on_demand: !from_start,
             has_irq,
             has_ktimers: in_tasks && rules.timer_thread.get() == TimerThread::Ktimers,
             excludes: in_tasks && rules.softirq_lock.get() == SoftirqLock::PerCpu,
@@ -93,6 +99,9 @@ impl Sim {
             let irq = plan.has_irq.then(&mut take);
             for thread in [Some(ksoftirqd), ktimers, irq].into_iter().flatten() {
                 self.user.tasks.set_activity(thread, Activity::InCall(Resume::Softirq));
+                if plan.on_demand {
+                    self.hw().queue.clear(self.user.tasks.with(thread, |t| t.timer));
+                }
             }
             let lock = plan.excludes.then(|| self.k.mutexes.create_rtlock());
             self.hw().cpu(cpu).threads.set(Some(CpuThreads { ksoftirqd, ktimers, irq, lock }));
@@ -125,8 +134,11 @@ impl Sim {
 
     /// A round has left something.
     pub(super) async fn wake_ksoftirqd(&self, me: ThisCpu<'_, Hw>) {
-        if let Some(threads) = self.hw().cpu(me.id).threads.get() {
-            try_to_wake_up(me, threads.ksoftirqd, FROM_INTERRUPT).await;
+        let Some(CpuThreads { ksoftirqd, .. }) = self.hw().cpu(me.id).threads.get() else { return };
+        if me.task(ksoftirqd).state.get() == TaskState::New {
+            wake_up_new_task_on(me, ksoftirqd, Some(me.id)).await;
+        } else {
+            try_to_wake_up(me, ksoftirqd, FROM_INTERRUPT).await;
         }
     }
 
@@ -209,6 +221,11 @@ impl Sim {
                 let left = self.surroundings.softirqs[timer as usize].work;
                 let then = Resume::TaskletDone { timer, began: self.hw().local_now() };
                 call.does(Activity::Kernel { left, then });
+                Rest::Nothing
+            }
+            SoftWork::Callbacks => {
+                let left = self.takes_callbacks(call.me);
+                call.does(Activity::in_kernel(left, Resume::SoftirqRound));
                 Rest::Nothing
             }
         }

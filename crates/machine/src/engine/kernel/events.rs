@@ -36,7 +36,7 @@ impl Sim {
             Source::Tick(cpu) => {
                 self.hw().cpu(cpu).ticks.set(false);
                 let governed = self.keeps_tick_in_idle(cpu);
-                if !self.is_idle(cpu) || governed == Some(true) {
+                if !self.is_idle(cpu) || governed == Some(true) || self.rcu.needs_tick(cpu) {
                     let next = self.next_tick(cpu);
                     self.hw().tick_at(cpu, next);
                 } else if (governed.is_some() || self.k.config.rules.idle_tick.get() != IdleTick::Keep)

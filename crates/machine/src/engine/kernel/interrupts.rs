@@ -65,6 +65,7 @@ impl Sim {
                 }
                 Irq::Tick => {
                     self.ticks_in_idle(me);
+                    self.rcu_tick(me);
                     if let Some(balancing) = scheduler_tick(me).await {
                         self.raise_softirq(me.id, SoftWork::Balance(balancing));
                     }

@@ -1,6 +1,7 @@
 //! One simulated machine: the scheduler on its hardware, the tasks, and what happens to them from outside.
 
 use super::kthreads::KthreadWakes;
+use super::rcu::Rcu;
 use crate::cpusets::PartitionOutcome;
 use crate::engine::hardware::{Hw, OneShot};
 use crate::engine::observe::{Observed, View};
@@ -25,6 +26,7 @@ pub(crate) struct Sim {
     pub user: Userland,
     pub observed: Observed,
     pub surroundings: Surroundings,
+    pub rcu: Rcu,
 }
 
 /// What happens to a run from outside, and when.

@@ -24,11 +24,11 @@ const MOST_PASSES: u32 = 10;
 const MOST_TIME: Nanos = Nanos::from_millis(2);
 
 impl Sim {
-    /// Puts work into the list. Balancing that waits there already is the same.
+    /// Puts work into the list. Balancing that waits there already is the same, and callbacks are.
     pub fn raise_softirq(&self, cpu: CpuId, work: SoftWork) {
         let hw = self.hw().cpu(cpu);
         let mut list = hw.softirq_list.borrow_mut();
-        if matches!(work, SoftWork::Balance(_)) && list.contains(&work) {
+        if matches!(work, SoftWork::Balance(_) | SoftWork::Callbacks) && list.contains(&work) {
             return;
         }
         list.push_back(work);
@@ -82,11 +82,12 @@ impl Sim {
                 let ended = self.hw().local_now();
                 spec.tally.done(Piece { pass_began: began, began: begins, ended, visits });
             }
+            SoftWork::Callbacks => self.calls_back(me).await,
         }
     }
 
     /// Executes that much, and serves the interrupts that come. Those that asked it to push.
-    async fn executes_in_softirq(&self, me: ThisCpu<'_, Hw>, work: Nanos) -> Visits {
+    pub(super) async fn executes_in_softirq(&self, me: ThisCpu<'_, Hw>, work: Nanos) -> Visits {
         let cpu = self.hw().cpu(me.id);
         let (mut left, mut visits) = (work, Visits::default());
         while left > Nanos::ZERO {

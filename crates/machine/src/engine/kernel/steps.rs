@@ -1,5 +1,6 @@
 //! The table of steps: which object of the kernel each one goes to, now or after a sleep.
 
+use super::rcu::CallbacksOf;
 use super::sim::Sim;
 use crate::engine::hardware::{Hw, Mode};
 use crate::engine::userland::{Activity, Caller, ForMutex, InSections, KernelMutexes, Rest, Resume, Slow};
@@ -252,8 +253,13 @@ impl Sim {
             Slow::Open { barrier, waiting } => user.barriers.open(call, barrier, waiting).await,
             Slow::Fork { child, kind } => user.processes.fork(call, *child, kind).await,
             Slow::Forked { child, vfork } => process::forked(call, child, vfork).await,
-            Slow::Exec => sched_exec(me).await,
+            Slow::Exec => {
+                self.leaves_callbacks(me, CallbacksOf::Exec);
+                sched_exec(me).await;
+            }
             Slow::Exit => {
+                let is_thread = call.with(|t| t.family.thread);
+                self.leaves_callbacks(me, if is_thread { CallbacksOf::Thread } else { CallbacksOf::Process });
                 user.processes.exit(call).await;
                 // Nobody else looks at the slot before it is used again.
                 self.observed.task_exits(self.view(), p);

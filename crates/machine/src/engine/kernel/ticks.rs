@@ -7,8 +7,8 @@ use scheduler::tick::{can_stop_tick, sched_tick_remote};
 use scheduler::{CpuId, Nanos, ThisCpu};
 
 impl Sim {
-    /// Idle CPUs take no ticks (NO_HZ) but for timers of the wheel, and perhaps a last one (`idle_tick`): a
-    /// task that runs after idle starts them again.
+    /// Idle CPUs take no ticks (NO_HZ) but for timers of the wheel and RCU callbacks, and perhaps a last one
+    /// (`idle_tick`): a task that runs after idle starts them again.
     #[inline]
     pub fn keep_ticking(&self, cpu: CpuId) {
         if !self.hw().cpu(cpu).ticks.get() {
@@ -38,6 +38,7 @@ impl Sim {
         self.hw().nohz_full.contains(cpu)
             && can_stop_tick(&self.k, cpu)
             && self.hw().cpu(cpu).by_tick.borrow().is_empty()
+            && !self.rcu.needs_tick(cpu)
     }
 
     /// Once a second the tick of a housekeeping CPU does that of CPUs which have stopped theirs.

@@ -105,7 +105,7 @@ impl View<'_> {
         let living = || tasks.known(self.k).filter(of_setup);
         let to_come = outside.iter().any(|m| m.at > end || m.every.is_some())
             || self.hw().cpus.iter().any(|cpu| !cpu.by_tick.borrow().is_empty())
-            || self.hw().cpus.iter().any(|cpu| !cpu.softirq_list.borrow().is_empty())
+            || self.hw().cpus.iter().any(|cpu| cpu.softirq_list.borrow().iter().any(|work| work.wakes()))
             || self.user.devices.are_busy(end);
         if to_come || !living().all(asleep) {
             return Vec::new();
@@ -127,5 +127,43 @@ impl View<'_> {
             Activity::InCall(Resume::SpinLock(attempt)) => format!("spinlock {}", attempt.lock.0),
             _ => "a futex, a barrier or a vforked child".into(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::View;
+    use crate::behaviour::{Behaviour, Env, TaskSpec};
+    use crate::engine::hardware::SoftWork;
+    use crate::{Machine, MachineSpec, RunOptions, Setup, Step};
+    use scheduler::registry::Config;
+    use scheduler::{CpuId, Nanos, TaskId, TaskState, Topology};
+
+    #[derive(Debug)]
+    struct Ends;
+
+    impl Behaviour for Ends {
+        fn next(&mut self, _: &mut Env<'_>) -> Step {
+            Step::Exit
+        }
+    }
+
+    /// Callbacks that are still to be called wake nobody, other work of soft interrupts may.
+    #[test]
+    fn who_sleeps_beside_callbacks_is_stuck() {
+        let mut setup = Setup::new(1);
+        setup.spawn(Nanos::ZERO, TaskSpec::new("sleeps", Ends));
+        let config = Config::of_profile("6.1").expect("it exists");
+        let spec = MachineSpec::ideal(Topology::flat(1));
+        let machine = Machine::new(spec, config, setup, RunOptions::default()).expect("a sound setup");
+        let (view, sleeper) = (View { k: &machine.sim.k, user: &machine.sim.user }, TaskId(1));
+        view.k.task(sleeper).state.overwrite(TaskState::Interruptible);
+        view.hw().queue.clear(view.user.tasks.with(sleeper, |t| t.timer));
+        let stuck_beside = |work| {
+            view.hw().cpu(CpuId(0)).softirq_list.borrow_mut().push_back(work);
+            view.stalled(Nanos::ZERO, &[]).len()
+        };
+        assert_eq!(stuck_beside(SoftWork::Callbacks), 1);
+        assert_eq!(stuck_beside(SoftWork::Timer(sleeper)), 0);
     }
 }

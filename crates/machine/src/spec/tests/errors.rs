@@ -223,8 +223,8 @@ fn unknown_fields_get_the_nearest() {
         "[cache]",
         "[disk]",
         &format!(
-            "{}: disk: is not known here; known are name, meaning, idle_monitor, idle, topology, costs, cache, \
-             cold, speed, memory, frequency, kernel, noise",
+            "{}: disk: is not known here; known are name, meaning, idle_monitor, idle, rcu_callback, topology, \
+             costs, cache, cold, speed, memory, frequency, kernel, noise",
             line_of("[cache]")
         ),
     );

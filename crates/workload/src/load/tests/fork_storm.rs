@@ -1,12 +1,13 @@
 use super::*;
 
-/// f for a fork, w for a wait.
+/// f for a fork, t for a thread, w for a wait.
 fn outline(command: &str, steps: usize) -> String {
     let mut forker = build(command, 1).task(0);
     let mut out = String::new();
     for _ in 0..steps {
         match forker.step() {
             Step::Fork { kind: ForkKind::Fork, .. } => out.push('f'),
+            Step::Fork { kind: ForkKind::Thread, .. } => out.push('t'),
             Step::WaitChild => out.push('w'),
             Step::Compute(gap) => assert_eq!(gap, ms(1)),
             Step::Exit => break,
@@ -21,6 +22,7 @@ fn the_forker_does_not_wait_before_the_jobs_are_there() {
     assert_eq!(outline("fork_storm -j3", 12), "fffwfwf");
     assert_eq!(outline("fork_storm -j3 -n4", 100), "fffwfwww");
     assert_eq!(outline("fork_storm -j2 -s 5ms", 100), "ffwfwfwfww");
+    assert_eq!(outline("fork_storm -j1 -n3 --threads", 100), "twtwtw");
 }
 
 /// Runs a process and, at once, each child it forks; gives how many worked and how many forked.
