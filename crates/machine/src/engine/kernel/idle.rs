@@ -71,8 +71,8 @@ impl Sim {
         let (cpu, now) = (hw.cpu(id), hw.cpu(id).ready_at.get());
         let until = |time: Nanos| if time == Nanos::NEVER { time } else { time.saturating_sub(now) };
         let next_tick = if cpu.ticks.get() { cpu.next_tick.get() } else { self.next_tick(id) };
-        // Messages that its next tick brings are timers of the wheel.
-        let needs_tick = !cpu.by_tick.borrow().is_empty();
+        // Messages that its next tick brings are timers of the wheel; it sees to RCU callbacks, too.
+        let needs_tick = !cpu.by_tick.borrow().is_empty() || self.rcu.needs_tick(id);
         let mut timer = until(hw.next_timer(id).min(self.surroundings.next_softirq(id)));
         if needs_tick {
             timer = timer.min(until(next_tick));
