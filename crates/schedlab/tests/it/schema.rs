@@ -137,20 +137,31 @@ const INHERITS: &str = r#"{
     }
 }"#;
 
+/// A machine with idle states.
+const SLEEPY: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/sleepy.toml");
+const IDLE_STATES: &str = r#"
+[idle]
+governor = { name = "menu", origin = "assumed: a test" }
+states = [{ name = "C1", exit_latency_ns = 1000, target_residency_ns = 2000, origin = "assumed: a test" }]
+"#;
+
 /// Runs whose logs have every kind of event.
-const LOGGED: [&[&str]; 6] = [
+const LOGGED: [&[&str]; 7] = [
     &["rt-migrate -i 1", "make -j2 2", "oltp --clients 1 --time 5ms", "--set", "1ms:NO_RT_PUSH_IPI"],
     &["crates/trace/tests/fixtures/mix-rr.dat", "--for", "300ms"],
     &[INHERITANCE, "--for", "10ms"],
     &["ipi_storm -t 1", "--for", "3ms"],
     &["hog", "--machine", "phone", "--set", "governor=schedutil", "--for", "50ms"],
     &["hog -n 3", "--group", "web=cpu.max:5000/20000", "--in", "web=hog", "--for", "50ms"],
+    &["cyclictest -i 1ms -D 5ms", "--machine", SLEEPY],
 ];
 
 /// Looks at every line of logs: what documents they are made of, and the kinds of events.
 fn log_lines(validator: &jsonschema::Validator) -> (BTreeSet<String>, BTreeSet<String>) {
     let (mut documents, mut events) = (BTreeSet::new(), BTreeSet::new());
     std::fs::write(INHERITANCE, INHERITS).expect("a folder for tests");
+    let laptop = include_str!("../../../../machines/laptop.toml");
+    std::fs::write(SLEEPY, format!("{laptop}{IDLE_STATES}")).expect("a folder for tests");
     for args in LOGGED {
         for line in log(args).lines() {
             let mut line: Value = serde_json::from_str(line).expect("a line is JSON");

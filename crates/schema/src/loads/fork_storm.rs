@@ -14,7 +14,7 @@ pub struct ForkStormResult {
     pub load: String,
     /// Jobs that may live at one time (`-j`).
     pub jobs: u32,
-    /// Processes that the storm created.
+    /// Processes, or threads, that the storm created.
     pub forks: u64,
     /// Jobs that came to their end.
     pub finished: u64,
