@@ -773,7 +773,7 @@ class LoadResultForkStorm(Record):
     finished: int
     """Jobs that came to their end."""
     forks: int
-    """Processes that the storm created."""
+    """Processes, or threads, that the storm created."""
     hog_cpu_ns: int
     """CPU time of all hogs, nanoseconds."""
     hogs: int

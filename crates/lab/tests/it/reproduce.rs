@@ -254,12 +254,12 @@ fn seed_004_hangs_on_the_gate_the_tick_and_the_hot_buddies() {
 fn the_published_experiments_of_eevdf_hang_on_their_mechanisms() {
     let parity = ["context switches, by those without", "wakeups that did not preempt, by those without"];
     assert_loses("eevdf-parity", &[instead_of("RUN_TO_PARITY", "NO_RUN_TO_PARITY", &parity)]);
-    let short = ["PREEMPT_SHORT: mean delay of short slices, by that without"];
+    let short = ["PREEMPT_SHORT: less delay of short slices: mean, by that without"];
     assert_loses("eevdf-short", &[instead_of("PREEMPT_SHORT", "NO_PREEMPT_SHORT", &short)]);
     let turns = ["B for 8: BAACCBDD: turns of A", "AACCBBCC: turns of A", "BCCAABCC: turns of A"];
     assert_loses("eevdf-slices", &[instead_of("kernel=6.12", "kernel=6.6", &turns)]);
-    let dice = ["dice: requests a second, by those with cost"];
-    let raised = ["raised cost: requests a second, by those with cost"];
+    let dice = ["dice: more requests a second, by those with cost"];
+    let raised = ["raised cost: more requests a second, by those with cost"];
     let losses = [
         instead_of("NI_RANDOM", "NO_NI_RANDOM", &dice),
         instead_of("newidle_failure=raised", "newidle_failure=time_taken", &raised),

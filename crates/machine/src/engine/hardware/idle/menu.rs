@@ -69,8 +69,8 @@ impl Menu {
         if states[chosen].polls() && is_worth_it(&states[1], ahead.timer) {
             chosen = 1;
         }
-        // 6. Where it would idle for longer than its state is meant for, and not long enough for the next one,
-        // a tick that is there looks again; if there is none, the next one it is.
+        // 6. Where it would idle for longer than its state is meant for, and not long enough for the next, a
+        // tick that is there looks again; if there is none, the next one it is.
         let deeper = states.get(chosen + 1).filter(|deeper| deeper.target_residency > idles_for);
         let is_between = states[chosen].target_residency < ahead.period && idles_for >= ahead.period;
         if ahead.tick_is_stopped {
