@@ -112,6 +112,10 @@ pub(super) fn read_idle(
         let problem = "needs a state that polls and one that does not, and can use no other";
         return Err(of_governor.error(problem, "give these two states only, or take menu"));
     }
+    if governor == Governor::None && states.iter().all(IdleState::polls) {
+        let problem = "takes the first state that does not poll, and there is none";
+        return Err(of_governor.error(problem, "give one, or take menu"));
+    }
     Ok(IdleStates { governor, states })
 }
 

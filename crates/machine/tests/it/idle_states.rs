@@ -195,12 +195,16 @@ fn times_in_states_add_up_to_idle_time() {
         let elapsed = outcome.simulated.0;
         assert!(idle.abs_diff(elapsed - busy) < 20_000, "{governor:?}: {idle} of {elapsed}, {busy} busy");
         let entries: u64 = states.iter().map(|used| used.usage).sum();
-        let told = outcome.log.iter().flatten().filter_map(|record| match record.event {
-            LogEvent::CpuIdle { state, .. } => Some(state),
+        let timed = outcome.log.iter().flatten().filter_map(|record| match record.event {
+            LogEvent::CpuIdle { state, .. } => Some((record.time.0, state)),
             _ => None,
         });
-        let told: Vec<u32> = told.collect();
+        let timed: Vec<(u64, u32)> = timed.collect();
+        let told: Vec<u32> = timed.iter().map(|(_, state)| *state).collect();
         assert_eq!(told.iter().filter(|state| **state != u32::MAX).count() as u64, entries);
+        let ends = |pair: &[(u64, u32)]| if pair[1].1 == u32::MAX { pair[1].0 - pair[0].0 } else { 0 };
+        let told_ns: u64 = timed.windows(2).map(ends).sum();
+        assert_eq!(told_ns, idle, "{governor:?}: an event has the time of the table");
         let alternates = told.windows(2).all(|pair| (pair[0] == u32::MAX) != (pair[1] == u32::MAX));
         assert!(alternates, "a CPU enters a state, and leaves it");
     }

@@ -1,23 +1,28 @@
 //! The table of idle states.
 
 use super::Rows;
-use super::table::{Align, Table};
+use super::table::{
+    Align::{Left, Right},
+    Heading, Table,
+};
 use crate::numbers::duration_ns;
 use schema::{CpuIdle, IdleResult, IdleStateUse};
+
+/// Its columns.
+pub(super) const COLUMNS: [Heading; 6] = [
+    ("cpu", Right),
+    ("idle state", Left),
+    ("entered", Right),
+    ("time", Right),
+    ("too deep", Right),
+    ("too shallow", Right),
+];
 
 /// How CPUs used their idle states, first all of them together; the states of each where all rows are wanted.
 #[must_use]
 pub fn idle(result: Option<&IdleResult>, rows: Rows) -> String {
     let Some(result) = result else { return String::new() };
-    use Align::{Left, Right};
-    let mut table = Table::new(&[
-        ("cpu", Right),
-        ("idle state", Left),
-        ("entered", Right),
-        ("time", Right),
-        ("too deep", Right),
-        ("too shallow", Right),
-    ]);
+    let mut table = Table::new(&COLUMNS);
     let mut row = |cpu: &str, state: &str, used: &IdleStateUse| {
         table.row([
             cpu.to_owned(),

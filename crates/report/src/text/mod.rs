@@ -114,7 +114,7 @@ pub struct RunColumn {
 #[must_use]
 pub fn run_columns() -> Vec<RunColumn> {
     let groups = [&groups::COLUMNS[..], &groups::OF_RT, &[groups::CPUS, groups::CLAMPS]].concat();
-    let tables: [(&str, &[table::Heading]); 9] = [
+    let tables: [(&str, &[table::Heading]); 10] = [
         ("threads", &threads::COLUMNS),
         ("tasks", &tasks::COLUMNS),
         ("deadline tasks", &deadlines::COLUMNS),
@@ -122,6 +122,7 @@ pub fn run_columns() -> Vec<RunColumn> {
         ("groups", &groups),
         ("partitions", &groups::OF_PARTITIONS),
         ("frequencies", &frequency::COLUMNS),
+        ("idle states", &idle::COLUMNS),
         ("counters", &counters::COLUMNS),
         ("decisions", &counters::OF_DECISIONS),
     ];

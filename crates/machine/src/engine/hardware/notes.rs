@@ -30,6 +30,13 @@ impl Hw {
         }
     }
 
+    /// The same, of what the CPU does at another time of its path.
+    pub fn note_detail_at(&self, cpu: CpuId, time: Nanos, event: impl FnOnce() -> LogEvent) {
+        if self.recorder.tells_everything() {
+            self.record(cpu, time, event());
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn record(&self, cpu: CpuId, time: Nanos, event: LogEvent) {

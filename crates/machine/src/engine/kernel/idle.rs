@@ -22,7 +22,8 @@ impl Sim {
             None => hw.idle_monitor,
             Some(idle) => {
                 let state = self.chooses_state(me, idle);
-                hw.note_detail(me.id, || log_event(me.id, state as u32));
+                // The path that led here is told from its end.
+                hw.note_detail_at(me.id, cpu.ready_at.get(), || log_event(me.id, state as u32));
                 idle.enters(me.id, state, cpu.ready_at.get()).by
             }
         };
@@ -36,7 +37,19 @@ impl Sim {
             hw.queue.clear(hw.work_slot(me.id));
             let in_vain = cpu.pending.borrow().is_empty();
             idle.leaves(me.id, hw.local_now(), in_vain);
-            hw.note_detail(me.id, || log_event(me.id, NO_STATE));
+            if in_vain {
+                hw.note_detail(me.id, || log_event(me.id, NO_STATE));
+            } else {
+                idle.begins_to_leave(me.id);
+            }
+        }
+    }
+
+    /// What it takes to leave the state that an interrupt has ended is over.
+    pub fn has_left_idle(&self, cpu: CpuId) {
+        let hw = self.hw();
+        if hw.idle.as_ref().is_some_and(|idle| idle.has_left(cpu)) {
+            hw.note_detail(cpu, || log_event(cpu, NO_STATE));
         }
     }
 

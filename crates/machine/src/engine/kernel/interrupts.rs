@@ -29,6 +29,7 @@ impl Sim {
         let halted = idle_exit.map_or(Nanos::ZERO, |_| self.hw().has_idled(me.id));
         self.hw().note_taking(me.id, idle_exit);
         self.hw().charge_ns(idle_exit.unwrap_or_default());
+        self.has_left_idle(me.id);
         // What it takes to leave one of several idle states is time in that.
         let begins = if self.hw().idle.is_some() { self.hw().local_now() } else { from };
         if let Some(ipi) = self.only_a_notice(me.id) {

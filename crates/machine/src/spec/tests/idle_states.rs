@@ -22,6 +22,11 @@ states = [
   { name = \"HLT\", exit_latency_ns = 1000, target_residency_ns = 1000, origin = \"assumed: h\" },
 ]";
 
+const NEVER_SLEEPS: &str = "governor = { name = \"menu\", origin = \"assumed: g\" }
+states = [
+  { name = \"POLL\", by = \"poll\", exit_latency_ns = 0, target_residency_ns = 0, origin = \"assumed: p\" },
+]";
+
 #[test]
 fn states_with_their_figures_and_origins() {
     let spec = with(MENU).expect("a machine file");
@@ -59,6 +64,7 @@ fn what_cannot_be_is_refused() {
         (MENU, "\"menu\"", "\"manu\"", "governor.name: is no idle governor; write menu, haltpoll or none"),
         (MENU, "\"menu\"", "\"haltpoll\"", "idle.governor: needs a state that polls and one that does not"),
         (HALTPOLL, "by = \"poll\", ", "", "idle.governor: needs a state that polls and one that does not"),
+        (NEVER_SLEEPS, "\"menu\"", "\"none\"", "idle.governor: takes the first state that does not poll"),
         (MENU, "by = \"mwait\"", "by = \"poll\"", "states[1].by: polls; only the first state may poll"),
         (MENU, "by = \"mwait\"", "by = \"nap\"", "states[1].by: is no way to wait; write poll, mwait or hlt"),
         (MENU, "\"C6\"", "\"C1\"", "states[2].name: C1 is there already; name every state once"),

@@ -40,6 +40,8 @@ struct IdleCpu {
     tick_is_stopped: Cell<bool>,
     /// How long it takes to leave the state that it was in last.
     leaving: Cell<Nanos>,
+    /// An interrupt has ended its idle time, and it has not left its state yet.
+    is_leaving: Cell<bool>,
     dice: RefCell<Rng>,
     uses: RefCell<Vec<Use>>,
 }
@@ -83,6 +85,7 @@ impl IdleCpus {
             got_tick: Cell::new(false),
             tick_is_stopped: Cell::new(true),
             leaving: Cell::new(Nanos::ZERO),
+            is_leaving: Cell::new(false),
             dice: RefCell::new(Rng::keyed(seed, Purpose::IdleExit, number)),
             uses: RefCell::new(vec![Use::default(); states.len()]),
         };
@@ -202,6 +205,16 @@ impl IdleCpus {
         {
             used.below += 1;
         }
+    }
+
+    /// It is on its way out of its state, up to its next interrupt.
+    pub fn begins_to_leave(&self, cpu: CpuId) {
+        self.cpu(cpu).is_leaving.set(true);
+    }
+
+    /// Whether it was, and has left it now.
+    pub fn has_left(&self, cpu: CpuId) -> bool {
+        self.cpu(cpu).is_leaving.take()
     }
 
     /// How long it takes to leave the state that a CPU was in last.
