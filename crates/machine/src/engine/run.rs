@@ -307,10 +307,16 @@ impl Sim {
             let id = new_task(&self.k, as_new_task(&self.k, pid, &mut spawn.spec, None)?);
             debug_assert_eq!(id.index(), self.k.cpus() + number);
             let origin = if number < first_kthread { TaskOrigin::Setup } else { TaskOrigin::Machine };
-            note_start(self.hw(), pid, &spawn.spec, Some(spawn.at), spawn.cpu);
+            // Whoever appears when there is work for it tells no trace of a beginning.
+            let appears = spawn.at != Nanos::NEVER;
+            if appears {
+                note_start(self.hw(), pid, &spawn.spec, Some(spawn.at), spawn.cpu);
+            }
             self.register(CpuId(0), id, pid, spawn.spec, origin);
-            // A new task's timer says when it appears.
-            self.hw().queue.set(self.user.tasks.with(id, |t| t.timer), spawn.at);
+            if appears {
+                // A new task's timer says when.
+                self.hw().queue.set(self.user.tasks.with(id, |t| t.timer), spawn.at);
+            }
         }
         if self.k.config.rules.stopper.get() == StopperForm::Thread {
             self.create_stoppers();

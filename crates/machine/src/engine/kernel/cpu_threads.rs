@@ -53,6 +53,7 @@ impl CpuThreadPlan {
     /// The tasks, those of a CPU next to each other.
     pub fn spawns(self, cpus: usize) -> Vec<Spawn> {
         let fifo = |priority| RtPriority::new(priority).map_or(Policy::Normal, Policy::Fifo);
+        let at = if self.on_demand { Nanos::NEVER } else { Nanos::ZERO };
         let of_cpu = |cpu: CpuId| {
             let irq = FIRST_IRQ + cpu.0;
             let all = [
@@ -60,7 +61,7 @@ impl CpuThreadPlan {
                 self.has_ktimers.then(|| (format!("ktimers/{cpu}"), fifo(1))),
                 self.has_irq.then(|| (format!("irq/{irq}-dev"), fifo(50))),
             ];
-            all.into_iter().flatten().map(move |(comm, policy)| thread(comm, policy, cpu))
+            all.into_iter().flatten().map(move |(comm, policy)| thread(at, comm, policy, cpu))
         };
         (0..cpus as u16).map(CpuId).flat_map(of_cpu).collect()
     }
@@ -69,12 +70,12 @@ impl CpuThreadPlan {
 /// Number of the first CPU's interrupt of devices: as on a PC, below it are those of old hardware.
 const FIRST_IRQ: u16 = 24;
 
-fn thread(comm: String, policy: Policy, cpu: CpuId) -> Spawn {
+fn thread(at: Nanos, comm: String, policy: Policy, cpu: CpuId) -> Spawn {
     let mut spec = TaskSpec::new(comm, Unasked);
     spec.kernel_thread = true;
     spec.policy = policy;
     spec.cpus = Some(CpuMask::single(cpu));
-    Spawn { at: Nanos::ZERO, cpu: Some(cpu), thread: None, spec }
+    Spawn { at, cpu: Some(cpu), thread: None, spec }
 }
 
 /// Their program is here, and not a behaviour's.
@@ -99,9 +100,6 @@ impl Sim {
             let irq = plan.has_irq.then(&mut take);
             for thread in [Some(ksoftirqd), ktimers, irq].into_iter().flatten() {
                 self.user.tasks.set_activity(thread, Activity::InCall(Resume::Softirq));
-                if plan.on_demand {
-                    self.hw().queue.clear(self.user.tasks.with(thread, |t| t.timer));
-                }
             }
             let lock = plan.excludes.then(|| self.k.mutexes.create_rtlock());
             self.hw().cpu(cpu).threads.set(Some(CpuThreads { ksoftirqd, ktimers, irq, lock }));
