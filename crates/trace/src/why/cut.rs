@@ -21,6 +21,10 @@ pub fn stretches(of: &RecordedWaits<'_>, wait: &Wait) -> Vec<WhyStretch> {
     cut.stretches
 }
 
+/// No idle state takes longer to leave: of those in machine.md 5.5 the deepest takes 0.9 ms. A CPU that idles
+/// beside a waiting task for longer is kept from it, by a budget or by its host, and no event says by which.
+const LONGEST_IDLE_EXIT_NS: u64 = 1_000_000;
+
 struct Cut<'a> {
     of: &'a RecordedWaits<'a>,
     wait: &'a Wait,
@@ -86,7 +90,12 @@ impl Cut<'_> {
             let inside = Span { from_ns: self.at_ns, to_ns };
             let pid = self.wait.task.pid;
             for to_ns in self.of.quotas.bounds(pid, queue.cpu, inside).into_iter().chain([to_ns]) {
-                let cause = self.limited(queue.cpu).unwrap_or_else(|| self.cause(queue, &mark));
+                let cause = self.limited(queue.cpu).unwrap_or_else(|| match self.cause(queue, &mark) {
+                    Cause::IdleExit {} if inside.to_ns - inside.from_ns > LONGEST_IDLE_EXIT_NS => {
+                        Cause::NotRecorded {}
+                    }
+                    cause => cause,
+                });
                 self.until(to_ns, Some(queue.cpu), cause);
             }
         }

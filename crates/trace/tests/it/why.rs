@@ -164,6 +164,18 @@ fn an_idle_cpu_that_wakes_up() {
     assert_eq!(one.due, Due::Task { by: task(FAIR) });
 }
 
+/// It has no state that takes a millisecond to leave: a budget, or its host, keeps it from the task.
+#[test]
+fn an_idle_cpu_that_does_not_wake_up_for_long() {
+    let text = Text::default()
+        .switch(100, 1, HIGH, "S", IDLE)
+        .switch(100, 0, IDLE, "R", FAIR)
+        .wakes(200, 0, FAIR, "d...", X, 1)
+        .switch(1_300, 1, IDLE, "R", X);
+    let expected = [(1, CPU0, Cause::WakePath {}), (1_099, CPU1, Cause::NotRecorded {})];
+    assert_eq!(told(&text.explain()), expected);
+}
+
 /// The CPU that is asked puts the task into its queue itself.
 #[test]
 fn a_wakeup_that_another_cpu_completes() {

@@ -2,6 +2,7 @@
 
 mod balancing;
 mod first_runs;
+mod lengths;
 mod moves;
 pub(super) mod pointer;
 mod sequence;

@@ -1,6 +1,6 @@
 //! How long tasks run until a tick or another task takes the CPU away.
 
-use super::quantile;
+use super::lengths::Take;
 use crate::validate::log::{Names, millis};
 use schema::{Log, LogEvent, LogPrevState};
 use serde::Deserialize;
@@ -16,25 +16,9 @@ pub(in crate::validate) struct Stints {
     take: Take,
 }
 
-#[derive(Clone, Copy, PartialEq, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Take {
-    /// The length that this share of them does not exceed, milliseconds.
-    QuantileMs(f64),
-    /// How many per cent are longer than the first and shorter than the second, milliseconds.
-    PercentBetweenMs([f64; 2]),
-}
-
 impl Stints {
     pub fn of(&self, log: &Log) -> f64 {
-        let lengths = self.lengths_ms(log);
-        match self.take {
-            Take::QuantileMs(share) => quantile(lengths, share),
-            Take::PercentBetweenMs([least, most]) => {
-                let between = lengths.iter().filter(|length| (least..most).contains(*length)).count();
-                100.0 * between as f64 / lengths.len().max(1) as f64
-            }
-        }
+        self.take.of(self.lengths_ms(log))
     }
 
     fn lengths_ms(&self, log: &Log) -> Vec<f64> {
