@@ -39,29 +39,27 @@ struct Move {
     to: CpuId,
 }
 
-/// From each move to the next but one, milliseconds.
-fn pair_gaps(moves: &[Move]) -> Vec<f64> {
-    moves.iter().zip(moves.iter().skip(2)).map(|(one, other)| other.at_ms - one.at_ms).collect()
+/// From each move to the one that is so many further on, milliseconds.
+fn gaps_ms(moves: &[Move], further: usize) -> Vec<f64> {
+    moves.iter().zip(moves.iter().skip(further)).map(|(one, other)| other.at_ms - one.at_ms).collect()
 }
 
 impl Moves {
     pub fn of(&self, log: &Log) -> f64 {
         let moves = self.moves(log);
-        let pairs: Vec<(&Move, &Move)> = moves.iter().zip(moves.iter().skip(1)).collect();
-        let gaps: Vec<f64> = pairs.iter().map(|(one, next)| next.at_ms - one.at_ms).collect();
-        let percent = |count: usize| 100.0 * count as f64 / gaps.len().max(1) as f64;
+        let percent = |count: usize, of: usize| 100.0 * count as f64 / of.max(1) as f64;
         match self.take {
             Take::Count => moves.len() as f64,
-            Take::MedianGapMs => quantile(gaps, 0.5),
+            Take::MedianGapMs => quantile(gaps_ms(&moves, 1), 0.5),
             Take::BackPercent => {
-                let back = |(one, next): &&(&Move, &Move)| (one.from, one.to) == (next.to, next.from);
-                percent(pairs.iter().filter(back).count())
+                let back = |pair: &&[Move]| (pair[0].from, pair[0].to) == (pair[1].to, pair[1].from);
+                percent(moves.windows(2).filter(back).count(), moves.windows(2).len())
             }
-            Take::MedianPairMs => quantile(pair_gaps(&moves), 0.5),
+            Take::MedianPairMs => quantile(gaps_ms(&moves, 2), 0.5),
             Take::PairPercent { of_ms, by_ms } => {
-                let gaps = pair_gaps(&moves);
+                let gaps = gaps_ms(&moves, 2);
                 let near = gaps.iter().filter(|gap| (**gap - of_ms).abs() < by_ms).count();
-                100.0 * near as f64 / gaps.len().max(1) as f64
+                percent(near, gaps.len())
             }
         }
     }
