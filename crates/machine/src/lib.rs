@@ -50,7 +50,7 @@ pub use softirq::{SOFT_LOCKUP, SoftirqCounts, SoftirqGap, SoftirqSpec, SoftirqTa
 pub use spec::{
     BUILTIN, Builtin, ByDistance, CacheModel, ColdPath, CostInfo, Costs, CpuSpeed, Distance, Governor,
     IdleMonitor, IdleState, IdleStates, IrqOff, KthreadNoise, MachineSpec, Memory, Noise, Operation, Origin,
-    OriginKind, Points, SpecError, Spread, Stretch, Stretches, WakeEvent, Woken,
+    OriginKind, Points, Rwsems, SpecError, Spread, Stretch, Stretches, WakeEvent, Woken,
 };
 pub use starvation::{HELD_UP_AFTER, STARVED_AFTER, StarvedCounts, WaitCounts, WaitTally};
 pub use step::{LoneStep, NotAlone, Operand, Step, ToldStep};

@@ -273,8 +273,9 @@ reasons! {
     Boosted "boosted" "A lock owner inherits the priority of its top waiter.";
     Deboosted "deboosted" "A lock owner drops back after unlocking.";
     Stolen "stolen" "A higher task took a lock before the waiter it was handed to.";
-    MutexSpins "mutex_spins" "A task found a mutex of the kernel taken and spins, as its owner runs.";
-    MutexSleeps "mutex_sleeps" "A task sleeps for a mutex of the kernel.";
+    MutexSpins "mutex_spins"
+        "A task found a mutex or semaphore of the kernel taken and spins, as its owner runs.";
+    MutexSleeps "mutex_sleeps" "A task sleeps for a mutex or semaphore of the kernel.";
     RtlockSpins "rtlock_spins"
         "A task found a spinlock of the kernel taken and spins, as its owner runs (PREEMPT_RT).";
     RtlockSleeps "rtlock_sleeps" "A task sleeps for a spinlock of the kernel (PREEMPT_RT).";

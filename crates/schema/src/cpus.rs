@@ -85,6 +85,14 @@ figures! {
     sum kernel_mutex_sleeps: u64, Lower "kernel mutex sleeps", row 12 if_any;
     /// Time that these waits took, from when the mutex was found taken, nanoseconds.
     sum kernel_mutex_sleep_ns: u64;
+    /// Waits for semaphores of the kernel (of mappings and address spaces) that were over while a task spun.
+    sum rwsem_spins: u64, Lower "rwsem spins", row 13 if_any;
+    /// Time that these waits took, nanoseconds.
+    sum rwsem_spin_ns: u64;
+    /// Waits for semaphores of the kernel in which the task slept.
+    sum rwsem_sleeps: u64, Lower "rwsem sleeps", row 14 if_any;
+    /// Time that these waits took, from when the semaphore was found taken, nanoseconds.
+    sum rwsem_sleep_ns: u64;
     /// CPU time that tasks spent on fetching what the caches had lost, nanoseconds.
     sum cache_refill_ns: u64;
     /// Time of all CPUs in interrupts, from entry to exit, nanoseconds; that of soft interrupts is not in it.

@@ -332,11 +332,12 @@ pub(super) const LIMITS: &[Limit] = &[
         name: "lock_waits",
         effect: Effect::Medium,
         missing: "Locks inside the kernel other than those of run queues and timers of tasks and the mutexes of \
-                  pipes. Of semaphores for readers and writers (mmap_lock, with its spinning): no load \
-                  here has several threads that fault, map or unmap at a time; one thread creates the others, and the recorded loop \
-                  that creates and joins threads sleeps for such locks 0.7 times a second for reading and 0.7 for writing, \
-                  the quiet machine 0.8 and 0.4 times; loops that fork and execute programs, as a build does, 0.7 and 6.3 \
-                  times, for 5.8 ms at most. None of these waits is here. Of spinlocks other than those the same loops find one \
+                  pipes, and the semaphores of mappings and address spaces (i_mmap, anon_vma, mmap_lock) on machines whose \
+                  file says how long they are held (kernel.rwsem: of ours nested). Of these only writers are there: nobody \
+                  reads under one, and no load has several threads that fault, map or unmap at a time. Loops that fork and \
+                  execute programs sleep for one 0.4 times a second (recorded 6.3, half of them for less than 1 us, 5.5 ms at \
+                  most); a quiet machine or a loop that makes threads never does (recorded up to 1.5 times, for reading and for \
+                  writing). Of spinlocks other than those of run queues the recorded loops of forks find one \
                   taken 108 times a second, the loop with threads 40, the quiet machine 17. Inodes, page \
                   cache, queues of sockets. A mutex of a pipe is taken for all that a message costs beyond a \
                   bare system call, which is assumed; kernels from 3.15 to 4.9 hand it to a \

@@ -147,6 +147,7 @@ impl Machine {
             idle_monitor: if setup.cpu_dma_latency_held { IdleMonitor::Poll } else { spec.idle_monitor },
             spec,
         });
+        let rwsems = hw.spec.rwsems;
         let mut k = Scheduler::new(hw, config, &topology, &division.partitions, spawns.len() + cpus);
         k.cpusets = division.cpusets;
         k.nohz_full = setup.nohz_full;
@@ -160,7 +161,7 @@ impl Machine {
             groups,
             partitions: division.outcome,
             isolcpus: setup.isolcpus,
-            user: Userland::new(&mut setup, options.seed, spawns.len()),
+            user: Userland::new(&mut setup, options.seed, spawns.len(), rwsems),
             observed: Observed::new(options.snapshots.clone(), setup.waits.take()),
             surroundings: Surroundings {
                 spawn_cpus: spawns.iter().map(|s| s.cpu).collect(),

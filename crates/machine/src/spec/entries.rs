@@ -38,7 +38,9 @@ pub(super) const MEMORY: [&str; 2] = ["cpu", "node"];
 /// Keys of `[frequency]`.
 pub(super) const FREQUENCY: [&str; 1] = ["domains"];
 /// Keys of `[kernel]`.
-pub(super) const KERNEL: [&str; 1] = ["stretch"];
+pub(super) const KERNEL: [&str; 2] = ["stretch", "rwsem"];
+/// Keys of `[kernel.rwsem]`.
+pub(super) const RWSEM: [&str; 2] = ["mapping_hold", "address_space_hold"];
 /// Keys of `[noise]`.
 pub(super) const NOISE: [&str; 6] =
     ["timer_jitter", "timer_delivery", "thread_start", "spin_overshoot", "irq_off", "kthread"];
@@ -79,8 +81,10 @@ fn below(key: &str) -> Vec<String> {
         "memory" => in_table(&MEMORY),
         "frequency" => in_table(&FREQUENCY),
         "kernel" => {
-            let stretches = |k| Operation::ALL.map(|of| format!("{key}.{k}.{}", of.name()));
-            KERNEL.iter().flat_map(stretches).collect()
+            let [stretch, rwsem] = KERNEL;
+            let stretches = Operation::ALL.map(|of| format!("{key}.{stretch}.{}", of.name()));
+            let rwsems = RWSEM.map(|of| format!("{key}.{rwsem}.{of}"));
+            stretches.into_iter().chain(rwsems).collect()
         }
         "noise" => in_table(&NOISE),
         // A table of one entry, as every new one until it is divided above.
@@ -108,7 +112,7 @@ mod tests {
         let entries = MachineSpec::entries();
         let mut tables =
             vec!["idle", "costs", "cache", "cold", "speed", "memory", "frequency", "kernel.stretch", "noise"];
-        tables.extend(["costs.ipi", "costs.line"]);
+        tables.extend(["costs.ipi", "costs.line", "kernel.rwsem"]);
         for table in tables {
             let text = match laptop.contains(&format!("[{table}]\n")) {
                 true => {

@@ -1,4 +1,4 @@
-//! Spinlocks of the kernel that operations take again and again (machine.md 1.12).
+//! Locks of the kernel that operations take again and again: spinlocks and semaphores (machine.md 1.12).
 //!
 //! How often and for how long is assumed, from the structure of the operations; the sums of a kernel with
 //! PREEMPT_RT were counted in a guest (4.2). What the specification gives for a whole life, as fork and exit,
@@ -23,6 +23,31 @@ pub enum LockClass {
     Dentry,
     /// What control groups use.
     Cgroup,
+    /// The semaphores of what is mapped by several processes: of files (i_mmap), and of memory that parents
+    /// and children share (anon_vma).
+    Mappings,
+    /// The semaphore of what a process has mapped (mmap_lock).
+    AddressSpace,
+}
+
+/// How long the semaphores of a machine's kernel are held, in the mean.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rwsems {
+    /// One of [`LockClass::Mappings`].
+    pub mapping_hold: Nanos,
+    /// One of [`LockClass::AddressSpace`].
+    pub address_space_hold: Nanos,
+}
+
+impl Rwsems {
+    /// That of a class, if it is one of semaphores.
+    pub fn hold(&self, class: LockClass) -> Option<Nanos> {
+        match class {
+            LockClass::Mappings => Some(self.mapping_hold),
+            LockClass::AddressSpace => Some(self.address_space_hold),
+            _ => None,
+        }
+    }
 }
 
 /// How many instances the machine has.
@@ -30,11 +55,14 @@ pub enum LockClass {
 pub enum LockScope {
     /// One for each CPU: only tasks of the same CPU meet in it.
     Cpu,
+    /// One for each process: only its threads meet in it.
+    Process,
     /// So many for all.
     Machine(u64),
 }
 
-/// What is assumed of a class: how often an operation takes one, in thousandths, and how long it has it.
+/// What is assumed of a class: how often an operation takes one, in thousandths, and how long it has it,
+/// which of semaphores the machine file says.
 struct Assumed {
     scope: LockScope,
     /// Fork, thread, exec, exit.
@@ -47,8 +75,8 @@ const fn of(scope: LockScope, taken: [u64; 4], hold_ns: u64) -> Assumed {
 }
 
 impl LockClass {
-    /// Every class.
-    pub const ALL: [LockClass; 6] = [
+    /// Those that sleep with PREEMPT_RT only.
+    pub const SPINLOCKS: [LockClass; 6] = [
         LockClass::PageLists,
         LockClass::Slab,
         LockClass::Zone,
@@ -56,6 +84,8 @@ impl LockClass {
         LockClass::Dentry,
         LockClass::Cgroup,
     ];
+    /// Semaphores.
+    pub const RWSEMS: [LockClass; 2] = [LockClass::Mappings, LockClass::AddressSpace];
 
     const fn assumed(self) -> Assumed {
         match self {
@@ -65,7 +95,15 @@ impl LockClass {
             LockClass::TaskList => of(LockScope::Machine(1), [2_400, 2_000, 2_000, 1_600], 700),
             LockClass::Dentry => of(LockScope::Machine(8), [1_200, 0, 20_000, 800], 250),
             LockClass::Cgroup => of(LockScope::Machine(1), [600, 500, 1_000, 400], 1_200),
+            LockClass::Mappings => of(LockScope::Machine(16), [6_000, 0, 30_000, 4_000], 0),
+            // A fork has it for all of its time; but no thread forks here beside others of its process.
+            LockClass::AddressSpace => of(LockScope::Process, [0, 600, 0, 0], 0),
         }
+    }
+
+    /// Whether it is a class of semaphores.
+    pub const fn is_rwsem(self) -> bool {
+        matches!(self, LockClass::Mappings | LockClass::AddressSpace)
     }
 
     /// How many there are.
@@ -73,7 +111,15 @@ impl LockClass {
         self.assumed().scope
     }
 
-    /// How long somebody has one, in the mean.
+    /// How many of them one that takes a lock may mean.
+    const fn instances(self) -> u64 {
+        match self.scope() {
+            LockScope::Cpu | LockScope::Process => 1,
+            LockScope::Machine(instances) => instances,
+        }
+    }
+
+    /// How long somebody has a spinlock of it, in the mean.
     pub const fn hold(self) -> Nanos {
         self.assumed().hold
     }
@@ -91,28 +137,65 @@ impl LockClass {
     }
 }
 
-/// The lock that somebody has who is met at some moment of an operation which takes `whole`, if any: the
+/// The lock that somebody has who is met at some moment of an operation, if any: the
 /// longer a class is held in sum, the likelier.
-pub fn held_at_some_moment(operation: Operation, whole: Nanos, rng: &mut Rng) -> Option<LockClass> {
-    let mut moment = rng.below(whole.0 * 1_000);
-    LockClass::ALL.into_iter().find(|class| {
-        let held = class.taken(operation) * class.hold().0;
-        let met = moment < held;
-        moment = moment.saturating_sub(held);
+pub fn held_at_some_moment(
+    classes: impl Iterator<Item = HeldFor>,
+    of: Lasting,
+    rng: &mut Rng,
+) -> Option<HeldFor> {
+    let mut moment = rng.below(of.whole.0 * 1_000);
+    let mut classes = classes;
+    classes.find(|held| {
+        let time = held.class.taken(of.operation) * held.hold.0;
+        let met = moment < time;
+        moment = moment.saturating_sub(time);
         met
     })
 }
 
-/// How long an operation that takes `whole` executes before it takes the one lock of this class that is
-/// meant.
-pub fn until_taken(class: LockClass, operation: Operation, whole: Nanos, rng: &mut Rng) -> Nanos {
-    let instances = match class.scope() {
-        LockScope::Cpu => 1,
-        LockScope::Machine(instances) => instances,
-    };
-    match class.taken(operation) {
+/// A class, and how long somebody has such a lock in the mean.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HeldFor {
+    /// The class.
+    pub class: LockClass,
+    /// The mean.
+    pub hold: Nanos,
+}
+
+/// An operation, and how long all of it takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lasting {
+    /// What is done.
+    pub operation: Operation,
+    /// How long that takes.
+    pub whole: Nanos,
+}
+
+/// How long two CPUs that execute such operations go on until the one comes to a lock of a class which the
+/// other has: each takes so many of them in its time, which is how often it comes to the one that the other
+/// has, and for how much of the time that has one (machine.md 1.12).
+pub fn until_met(held: HeldFor, [a, b]: [Lasting; 2], rng: &mut Rng) -> Nanos {
+    let taken = |it: Lasting| u128::from(held.class.taken(it.operation));
+    // Both are thousandths, and either may be the one that comes.
+    let meetings = 2 * taken(a) * taken(b) * u128::from(held.hold.0);
+    if meetings == 0 {
+        return Nanos::NEVER;
+    }
+    let instances = u128::from(held.class.instances());
+    let time = u128::from(a.whole.0) * u128::from(b.whole.0) * instances * 1_000_000;
+    let mean = u64::try_from(time / meetings).unwrap_or(u64::MAX);
+    rng.exponential(Nanos(mean.clamp(1, FAR)))
+}
+
+/// No run is as long: the mean of what is as good as never.
+const FAR: u64 = 1 << 50;
+
+/// How long an operation executes before it takes the one lock of this class that is meant.
+pub fn until_taken(class: LockClass, of: Lasting, rng: &mut Rng) -> Nanos {
+    match class.taken(of.operation) {
         0 => Nanos::NEVER,
-        taken => rng.exponential(Nanos(whole.0 * 1_000 * instances / taken)),
+        taken => rng.exponential(Nanos(of.whole.0 * 1_000 * class.instances() / taken)),
     }
 }
 
@@ -122,34 +205,39 @@ mod tests {
     use crate::rng::Purpose;
 
     const FORK: Nanos = Nanos::from_micros(110);
+    const A_FORK: Lasting = Lasting { operation: Operation::Fork, whole: FORK };
 
     fn dice(nth: u64) -> Rng {
         Rng::keyed(1, Purpose::Stretch, nth)
+    }
+
+    fn met_in(operation: Operation, nth: u64) -> Option<LockClass> {
+        let spinlocks = LockClass::SPINLOCKS.into_iter().map(|class| HeldFor { class, hold: class.hold() });
+        held_at_some_moment(spinlocks, Lasting { operation, whole: FORK }, &mut dice(nth))
+            .map(|held| held.class)
     }
 
     /// machine.md 1.12: a newcomer meets an owner with the probability with which one holds it: the times
     /// that a fork has locks of a class sum up to 12 x 0.4 us of the free lists, and so on.
     #[test]
     fn a_lock_is_met_as_often_as_it_is_held() {
-        let met: Vec<_> =
-            (0..100_000).filter_map(|n| held_at_some_moment(Operation::Fork, FORK, &mut dice(n))).collect();
+        let met: Vec<_> = (0..100_000).filter_map(|n| met_in(Operation::Fork, n)).collect();
         for (class, held_us) in [(LockClass::PageLists, 4.8), (LockClass::Slab, 5.4), (LockClass::Zone, 3.6)]
         {
             let share = met.iter().filter(|m| **m == class).count() as f64 / 100_000.0;
             assert!((share - held_us / 110.0).abs() < 0.002, "{class:?}: {share}");
         }
-        assert!(held_at_some_moment(Operation::Other, FORK, &mut dice(0)).is_none());
+        assert!(met_in(Operation::Other, 0).is_none());
     }
 
     /// A fork takes one of eight dentry locks 1.2 times: the one that is meant 0.15 times.
     #[test]
     fn the_more_instances_the_later_is_one_of_them_taken() {
-        let within = |class| {
-            (0..100_000).filter(|n| until_taken(class, Operation::Fork, FORK, &mut dice(*n)) < FORK).count()
-        };
+        let within =
+            |class| (0..100_000).filter(|n| until_taken(class, A_FORK, &mut dice(*n)) < FORK).count();
         let share = |class| within(class) as f64 / 100_000.0;
         assert!((share(LockClass::Dentry) - (1.0 - (-0.15f64).exp())).abs() < 0.005);
         assert!((share(LockClass::TaskList) - (1.0 - (-2.4f64).exp())).abs() < 0.005);
-        assert_eq!(until_taken(LockClass::Zone, Operation::Thread, FORK, &mut dice(0)), Nanos::NEVER);
+        assert_eq!(until_taken(LockClass::Zone, thread, &mut dice(0)), Nanos::NEVER);
     }
 }

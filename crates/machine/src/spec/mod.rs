@@ -30,7 +30,9 @@ pub use costs::{ByDistance, CostInfo, Costs, Distance};
 pub use error::SpecError;
 pub use idle::IdleMonitor;
 pub use idle_states::{Governor, IdleState, IdleStates};
-pub use kernel_locks::{LockClass, LockScope, held_at_some_moment, until_taken};
+pub use kernel_locks::{
+    HeldFor, Lasting, LockClass, LockScope, Rwsems, held_at_some_moment, until_met, until_taken,
+};
 pub use memory::Memory;
 pub use noise::{IrqOff, KthreadNoise, Noise, Spread, WakeEvent, Woken};
 pub use origin::{Origin, OriginKind};
@@ -65,6 +67,9 @@ pub struct MachineSpec {
     pub idle: Option<IdleStates>,
     /// What its kernel takes to call one RCU callback (machine.md 2.4). `None`: tasks leave none.
     pub rcu_callback: Option<Nanos>,
+    /// How long semaphores of its kernel are held (machine.md 1.12, 3.5). `None`: nobody ever meets another
+    /// in one.
+    pub rwsems: Option<Rwsems>,
     /// What its kernel's longer paths consist of.
     pub stretches: Stretches,
     /// What disturbs tasks.
@@ -105,6 +110,7 @@ impl MachineSpec {
             idle_monitor: IdleMonitor::default(),
             idle: None,
             rcu_callback: None,
+            rwsems: None,
             stretches: Stretches::default(),
             noise: Noise::default(),
             origins: Vec::new(),

@@ -58,7 +58,8 @@ fn read_machine(root: Field<'_>) -> Result<MachineSpec, SpecError> {
     if let Some(field) = root.optional("frequency") {
         topology.frequencies = read_frequency(&field, topology.cpus, &speeds, &mut origins)?;
     }
-    let stretches = root.optional("kernel").map(|k| read_kernel(&k, &mut origins)).transpose()?;
+    let kernel = root.optional("kernel").map(|k| read_kernel(&k, &mut origins)).transpose()?;
+    let kernel = kernel.unwrap_or_default();
     let noise = root.optional("noise").map(|n| read_noise(&n, &mut origins)).transpose()?;
     Ok(MachineSpec {
         name: name.text()?.into(),
@@ -72,7 +73,8 @@ fn read_machine(root: Field<'_>) -> Result<MachineSpec, SpecError> {
         idle_monitor,
         idle,
         rcu_callback,
-        stretches: stretches.unwrap_or_default(),
+        rwsems: kernel.rwsems,
+        stretches: kernel.stretches,
         noise: noise.unwrap_or_default(),
         origins,
         layout,

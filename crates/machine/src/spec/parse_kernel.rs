@@ -2,8 +2,9 @@
 
 use super::entries;
 use super::error::SpecError;
+use super::kernel_locks::Rwsems;
 use super::origin::Origin;
-use super::parse::read_origin;
+use super::parse::{read_figure, read_origin};
 use super::reader::{Field, Table};
 use super::stretch::{Operation, Points, Stretch, Stretches};
 use scheduler::Nanos;
@@ -13,9 +14,30 @@ const MAX_NS: u64 = 1_000_000_000;
 /// Keys that say where the points are: all of them, or none.
 const POINTS: [&str; 3] = ["cond_every_ns", "might_every_ns", "longest_ns"];
 
-pub(super) fn read_kernel(field: &Field<'_>, origins: &mut Vec<Origin>) -> Result<Stretches, SpecError> {
-    let table =
-        field.table(&entries::KERNEL)?.required("stretch")?.table(&Operation::ALL.map(Operation::name))?;
+/// What a file says of its kernel.
+#[derive(Debug, Default)]
+pub(super) struct Kernel {
+    pub stretches: Stretches,
+    pub rwsems: Option<Rwsems>,
+}
+
+pub(super) fn read_kernel(field: &Field<'_>, origins: &mut Vec<Origin>) -> Result<Kernel, SpecError> {
+    let [stretch, rwsem] = entries::KERNEL;
+    let table = field.table(&entries::KERNEL)?;
+    let stretches = table.optional(stretch).map(|s| read_stretches(&s, origins)).transpose()?;
+    let rwsems = table.optional(rwsem).map(|r| read_rwsems(&r, origins)).transpose()?;
+    Ok(Kernel { stretches: stretches.unwrap_or_default(), rwsems })
+}
+
+fn read_rwsems(field: &Field<'_>, origins: &mut Vec<Origin>) -> Result<Rwsems, SpecError> {
+    let table = field.table(&entries::RWSEM)?;
+    let mut hold = |key| Ok(Nanos(read_figure(&table.required(key)?, "ns", 1, MAX_NS, origins)?));
+    let [mapping, address_space] = entries::RWSEM;
+    Ok(Rwsems { mapping_hold: hold(mapping)?, address_space_hold: hold(address_space)? })
+}
+
+fn read_stretches(field: &Field<'_>, origins: &mut Vec<Origin>) -> Result<Stretches, SpecError> {
+    let table = field.table(&Operation::ALL.map(Operation::name))?;
     let mut stretches = Stretches::default();
     for operation in Operation::ALL {
         if let Some(field) = table.optional(operation.name()) {

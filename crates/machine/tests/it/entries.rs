@@ -256,6 +256,8 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("noise.timer_jitter", "in place of timer_delivery: `noise`, by all figures"),
     ("noise.irq_off", "a list of entries: `noise`"),
     ("noise.kthread", "a list of entries: `noise`"),
+    ("kernel.rwsem.mapping_hold", "loops on two CPUs, and chance: `rwsem`"),
+    ("kernel.rwsem.address_space_hold", "loops on two CPUs, and chance: `rwsem`"),
 ];
 
 #[test]

@@ -28,6 +28,7 @@ mod properties;
 mod rcu;
 mod rt_groups;
 mod rt_push_ipi;
+mod rwsem;
 mod script;
 mod sections;
 mod slack;

@@ -159,6 +159,10 @@ pub(super) fn way(entry: &str, host: &Host, m: &Measured) -> Option<Way> {
         ("frequency", "domains") => never(
             "which frequencies there are, and what they take, is not read; left out, CPUs have one speed",
         ),
+        ("kernel", rwsem) if rwsem.starts_with("rwsem.") => never(
+            "waits for them show in the events lock:contention_begin and _end, which no program can do without the \
+             rights of root; left out, nobody waits for one",
+        ),
         ("kernel", stretch) => Some(pieces::way(stretch.strip_prefix("stretch.")?, m.pieces.as_ref())),
         ("noise", "timer_jitter") => Some(timers::way(m.timers.as_ref())),
         ("noise", "timer_delivery") => never(

@@ -1,4 +1,4 @@
-//! The mutex of the kernel (machine.md 3.4; `mutex_spin`).
+//! The mutex of the kernel (machine.md 3.4; `mutex_spin`), and with the rules of `rwsem.rs` its semaphores.
 //!
 //! Who finds it taken spins as long as the owner is on a CPU: runnable, in its own time, and without a place
 //! in the list of waiters. With the queue (`osq`) only the first of them looks at the owner, the others wait
@@ -16,7 +16,7 @@
 use super::object::{Mutex, Owner, Part, WaitGuard, Word};
 use super::spin::look_again;
 use super::waiters::{Key, Waiter};
-use super::{Form, LockOutcome, OwnerSeen, form, owner};
+use super::{Form, LockOutcome, OwnerSeen, form, owner, rwsem};
 use crate::platform::Platform;
 use crate::registry::MutexSpin;
 use crate::schedule::set_current_state;
@@ -32,8 +32,7 @@ pub(super) async fn lock<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, m: MutexId)
     if try_take(me, p, m) {
         return LockOutcome::Acquired;
     }
-    let rule = rule(me);
-    if rule != MutexSpin::Never && is_worth_it(me, m) && !me.k.rq(me.id).published.need_resched() {
+    if rule(me, m) != MutexSpin::Never && is_worth_it(me, m) && !me.k.rq(me.id).published.need_resched() {
         mutex.spinners.borrow_mut().push_back(p);
         me.task(p).pi.takes_part(Part::Spins, m);
         me.decide(p, Reason::MutexSpins);
@@ -46,7 +45,8 @@ pub(super) async fn lock<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, m: MutexId)
 pub(super) fn look<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, m: MutexId) -> OwnerSeen {
     if me.k.rq(me.id).published.need_resched() {
         leave(me, p, m);
-        return OwnerSeen::SleepNow;
+        // For a semaphore it tries once more, and sleeps; it does not leave its CPU before.
+        return if rwsem::is_one(me, m) { OwnerSeen::Released } else { OwnerSeen::SleepNow };
     }
     let has_turn = !is_queued(me, p, m) || looks(me, p, m);
     if has_turn && !is_taken_by_running(me, p, m) { OwnerSeen::Released } else { OwnerSeen::Runs }
@@ -86,8 +86,9 @@ async fn resume_waiting<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, m: MutexId) 
         set_current_state(me, TaskState::Running);
         return LockOutcome::Acquired;
     }
-    let is_first = lock.mutex.top.get() == Some(p);
-    if is_first && rule(me) == MutexSpin::Osq {
+    let first = lock.waiters.top().filter(|first| first.task == p);
+    let is_next = |first| !rwsem::is_one(me, m) || rwsem::is_impatient(me, first);
+    if rule(me, m) == MutexSpin::Osq && first.is_some_and(is_next) {
         lock.mutex.handoff.set(true);
         if is_worth_it(me, m) && !me.k.rq(me.id).published.need_resched() {
             set_current_state(me, TaskState::Running);
@@ -103,7 +104,7 @@ async fn wait<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, m: MutexId) -> LockOut
     if try_take(me, p, m) {
         return LockOutcome::Acquired;
     }
-    lock.waiters.insert(Waiter { task: p, key: FIFO });
+    lock.waiters.insert(Waiter { task: p, key: FIFO, since: me.now() });
     lock.show_top();
     lock.mutex.word.set(Word::Waiters);
     me.task(p).pi.takes_part(Part::Waits, m);
@@ -187,7 +188,7 @@ pub(super) fn tell<P: Platform>(me: ThisCpu<'_, P>, m: MutexId) {
     if let Some(first) = mutex.top.get() {
         look_again(me, first);
     }
-    let at_once = match rule(me) {
+    let at_once = match rule(me, m) {
         MutexSpin::Osq => 1,
         MutexSpin::OwnerOnCpu | MutexSpin::Never => usize::MAX,
     };
@@ -219,7 +220,7 @@ fn is_queued<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, m: MutexId) -> bool {
 
 /// Whether `p`, one of the spinners, looks at the owner.
 fn looks<P: Platform>(me: ThisCpu<'_, P>, p: TaskId, m: MutexId) -> bool {
-    rule(me) != MutexSpin::Osq || first_spinner(me.k.mutexes.get(m)) == Some(p)
+    rule(me, m) != MutexSpin::Osq || first_spinner(me.k.mutexes.get(m)) == Some(p)
 }
 
 /// Whether somebody else has it, who is on a CPU.
@@ -232,6 +233,10 @@ fn is_worth_it<P: Platform>(me: ThisCpu<'_, P>, m: MutexId) -> bool {
     owner(me, m).is_none_or(|owner| me.task(owner).on_cpu.get())
 }
 
-fn rule<P: Platform>(me: ThisCpu<'_, P>) -> MutexSpin {
+fn rule<P: Platform>(me: ThisCpu<'_, P>, m: MutexId) -> MutexSpin {
+    if rwsem::is_one(me, m) { rwsem::rule(me) } else { rule_of_mutexes(me) }
+}
+
+pub(super) fn rule_of_mutexes<P: Platform>(me: ThisCpu<'_, P>) -> MutexSpin {
     me.k.config.rules.mutex_spin.get()
 }

@@ -46,6 +46,7 @@ mod kernel;
 mod object;
 mod pi;
 mod plain;
+mod rwsem;
 mod spin;
 #[cfg(test)]
 mod tests;

@@ -72,6 +72,8 @@ pub(super) struct Mutex {
     pub form: Cell<Form>,
     /// Set at creation: see [`MutexTable::create_rtlock`].
     pub rtlock: Cell<bool>,
+    /// Set at creation: see [`MutexTable::create_rwsem`].
+    pub rwsem: Cell<bool>,
     /// Set at creation: it is one of the kernel, and who sleeps for it is in state D.
     pub in_kernel: Cell<bool>,
     /// Changed atomically, in user space too.
@@ -87,7 +89,7 @@ pub(super) struct Mutex {
     pub next_lender: Cell<Option<MutexId>>,
     /// PI, kernel: the first waiter, for those who look without the lock; wait_lock.
     pub top: Cell<Option<TaskId>>,
-    /// Kernel: the first waiter has been woken in vain, and gets the mutex next; wait_lock.
+    /// Kernel: the first waiter gets the mutex next, as it was woken in vain; wait_lock.
     pub handoff: Cell<bool>,
     /// Kernel: who spins and is not among the waiters, in the order of coming; changed atomically.
     pub spinners: RefCell<VecDeque<TaskId>>,
@@ -129,6 +131,14 @@ impl MutexTable {
             KernelLocks::Spin => Form::Kernel,
             KernelLocks::Sleeping => Form::Pi,
         })
+    }
+
+    /// A new semaphore of the kernel for readers and writers, free, which only writers take here: a mutex of
+    /// the kernel with rules of its own (`rwsem.rs`), or with PREEMPT_RT one with inheritance.
+    pub fn create_rwsem(&self, rules: &Rules) -> MutexId {
+        let id = self.create_of_kernel(rules);
+        self.get(id).rwsem.set(true);
+        id
     }
 
     fn create_in_kernel(&self, form: Form) -> MutexId {

@@ -112,7 +112,7 @@ async fn take<P: Platform>(mut lock: WaitGuard<'_, P>, own: PiGuard<'_, P>) {
 /// is boosted, and whoever that one waits for.
 async fn wait<P: Platform>(mut lock: WaitGuard<'_, P>, own: PiGuard<'_, P>) {
     let (me, p) = (lock.me, own.task);
-    let waiter = Waiter { task: p, key: key(me, p) };
+    let waiter = Waiter { task: p, key: key(me, p), since: me.now() };
     lock.waiters.insert(waiter);
     lock.show_top();
     me.task(p).pi.takes_part(Part::Waits, lock.id);

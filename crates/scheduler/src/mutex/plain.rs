@@ -29,7 +29,7 @@ pub(super) async fn lock<P: Platform>(
         }
         refuse_cycle(me, p, m)?;
         let task = me.task(p);
-        lock.waiters.insert(Waiter { task: p, key: plain_key(task.normal_prio.get()) });
+        lock.waiters.insert(Waiter { task: p, key: plain_key(task.normal_prio.get()), since: me.now() });
         task.pi.takes_part(Part::Waits, m);
         set_current_state(me, TaskState::Interruptible);
         return Ok(LockOutcome::Sleep);

@@ -26,6 +26,8 @@ pub(super) struct Waiter {
     pub task: TaskId,
     /// What it is ordered by: [`pi_key`] or [`plain_key`] of the task.
     pub key: Key,
+    /// When it came.
+    pub since: Nanos,
 }
 
 /// Ordered by key, first come first served among equals. Keeps its capacity.
@@ -53,12 +55,12 @@ impl Waiters {
     /// Gives a waiter another key, behind its new equals. Whether that changed anything: it is still waiting,
     /// and had another key.
     pub fn requeue(&mut self, task: TaskId, key: Key) -> bool {
-        let changed = self.0.iter().any(|w| w.task == task && w.key != key);
-        if changed {
+        let waiter = self.0.iter().find(|w| w.task == task && w.key != key).copied();
+        if let Some(waiter) = waiter {
             self.remove(task);
-            self.insert(Waiter { task, key });
+            self.insert(Waiter { key, ..waiter });
         }
-        changed
+        waiter.is_some()
     }
 
     /// Takes the top waiter out.
@@ -99,10 +101,14 @@ mod tests {
         Key { prio: Prio(prio), deadline: Nanos::ZERO }
     }
 
+    fn waiter(task: u32, prio: i16) -> Waiter {
+        Waiter { task: TaskId(task), key: key(prio), since: Nanos::ZERO }
+    }
+
     fn order(keys: &[i16]) -> Vec<u32> {
         let mut waiters = Waiters::default();
         for (i, prio) in keys.iter().enumerate() {
-            waiters.insert(Waiter { task: TaskId(i as u32), key: key(*prio) });
+            waiters.insert(waiter(i as u32, *prio));
         }
         waiters.iter().map(|w| w.task.0).collect()
     }
@@ -132,22 +138,21 @@ mod tests {
     fn a_waiter_with_the_same_key_keeps_its_place() {
         let mut waiters = Waiters::default();
         for task in [1, 2] {
-            waiters.insert(Waiter { task: TaskId(task), key: key(7) });
+            waiters.insert(waiter(task, 7));
         }
         assert!(!waiters.requeue(TaskId(1), key(7)) && !waiters.requeue(TaskId(3), key(8)));
         assert_eq!(waiters.top().map(|w| w.task), Some(TaskId(1)));
         assert!(waiters.requeue(TaskId(2), key(6)));
-        assert_eq!(waiters.top(), Some(Waiter { task: TaskId(2), key: key(6) }));
+        assert_eq!(waiters.top(), Some(waiter(2, 6)));
     }
 
     #[test]
     fn a_waiter_that_left_is_gone() {
         let mut waiters = Waiters::default();
-        let w = |task, key| Waiter { task: TaskId(task), key: self::key(key) };
-        waiters.insert(w(1, 10));
-        waiters.insert(w(2, 5));
-        assert_eq!(waiters.remove(TaskId(2)), Some(w(2, 5)));
+        waiters.insert(waiter(1, 10));
+        waiters.insert(waiter(2, 5));
+        assert_eq!(waiters.remove(TaskId(2)), Some(waiter(2, 5)));
         assert_eq!(waiters.remove(TaskId(2)), None);
-        assert_eq!((waiters.pop(), waiters.pop()), (Some(w(1, 10)), None));
+        assert_eq!((waiters.pop(), waiters.pop()), (Some(waiter(1, 10)), None));
     }
 }

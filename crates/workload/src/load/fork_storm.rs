@@ -3,7 +3,8 @@
 //! The forker computes a little, forks a job and goes on without waiting while fewer than `-j` jobs live;
 //! then it waits for one of them. With `--depth` a job is a chain of processes, each of which forks the next
 //! and waits for it; the last one works (fair-class 5.7: a penalised child forks). With `--threads` they are
-//! threads, which are created and joined (machine.md 4.2).
+//! threads, which are created and joined, with `--exec` processes that execute a program first, for which
+//! the forker waits in vfork (machine.md 4.2).
 
 use super::command::{options, parser};
 use super::error::LoadError;
@@ -70,6 +71,9 @@ struct Options {
     /// Jobs are threads, which are created and joined.
     #[arg(long)]
     threads: bool,
+    /// Jobs execute a program, after a vfork.
+    #[arg(long, conflicts_with = "threads")]
+    exec: bool,
     /// Endless loops beside the storm (1).
     #[arg(
         long,
@@ -104,12 +108,17 @@ impl Observer for CpuTime {
 
 impl ForkStorm {
     fn kind(&self) -> ForkKind {
-        if self.options.threads { ForkKind::Thread } else { ForkKind::Fork }
+        match (self.options.threads, self.options.exec) {
+            (true, _) => ForkKind::Thread,
+            (_, true) => ForkKind::Vfork,
+            _ => ForkKind::Fork,
+        }
     }
 
     /// The first process of a job.
     fn job(&self, forks: &Tally, finished: &Tally) -> Result<Template, LoadError> {
-        let work = Block::new().run(self.options.burst).observe(finished.clone());
+        let start = if self.options.exec { Block::new().exec("job") } else { Block::new() };
+        let work = start.run(self.options.burst).observe(finished.clone());
         let mut job = Template::new("job", program(NAME, work)?);
         for _ in 1..self.options.depth {
             let parent = Block::new().observe(forks.clone()).fork(job, self.kind()).wait_child();

@@ -125,7 +125,7 @@ impl Sim {
                 tasks.set_activity(p, Activity::Kernel { left: left - ran, then });
             }
             Activity::Compute { .. } => tasks.set_activity(p, Activity::Ready),
-            Activity::Kernel { then, .. } => return self.resume(me, p, then),
+            Activity::Kernel { then, .. } => return self.piece_is_over(me, p, then),
             Activity::Spinning(attempt) => {
                 tasks.set_activity(p, Activity::InCall(Resume::SpinLock(attempt.after(ran))));
             }

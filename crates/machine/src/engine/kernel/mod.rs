@@ -10,6 +10,7 @@ mod idle;
 mod interrupts;
 mod irq_threads;
 mod kthreads;
+mod lock_meetings;
 mod preemption;
 mod rcu;
 mod sim;

@@ -5,7 +5,7 @@ use crate::engine::hardware::{Hw, Point};
 use crate::engine::userland::{Activity, Caller, Piece, Resume};
 use crate::objects::ChannelId;
 use crate::rng::Rng;
-use crate::spec::Operation;
+use crate::spec::{Lasting, Operation};
 use scheduler::registry::{Feature, KernelLocks, PreemptModel};
 use scheduler::rq::Resched;
 use scheduler::{Class, Nanos, TaskId, ThisCpu};
@@ -55,7 +55,7 @@ impl Sim {
         if asked == Resched::Lazy {
             return Nanos::NEVER;
         }
-        if then == Resume::KernelUnlock {
+        if self.user.tasks.with(curr, |t| t.kernel_lock.as_ref().is_some_and(|lock| lock.has())) {
             let waits = self.is_put_off(me, curr) || !self.preempts_kernel(asked);
             return if waits { Nanos::NEVER } else { Nanos::ZERO };
         }
@@ -69,7 +69,8 @@ impl Sim {
             let rules = &self.k.config.rules;
             let residual = stretch.residual(rules.preempt_model.get(), rules.kernel_locks.get(), &mut dice);
             let left = left.saturating_sub(residual);
-            let locks = residual == Nanos::ZERO && self.preempts_kernel(asked) && self.locks_sleep();
+            let any = self.locks_sleep() || self.user.kernel_locks.has_rwsems();
+            let locks = residual == Nanos::ZERO && self.preempts_kernel(asked) && any;
             let lock = if locks { self.lock_met(me, curr, left, then, &mut dice) } else { None };
             match lock {
                 Some(hold) => Point { schedules, left: left.saturating_sub(hold) },
@@ -93,7 +94,7 @@ impl Sim {
         let (call, locks) = (self.caller(me, curr), &self.user.kernel_locks);
         let piece = self.piece(curr, left, then).filter(|_| call.with(|t| t.kernel_lock.is_none()))?;
         let (lock, hold) = locks.met(call, piece, dice)?;
-        if self.is_put_off(me, curr) {
+        if !lock.is_rwsem() && self.is_put_off(me, curr) {
             return Some(hold);
         }
         locks.holds(call, lock, hold, left, then);
@@ -130,17 +131,24 @@ impl Sim {
     #[inline(never)]
     pub fn up_to_a_lock(&self, me: ThisCpu<'_, Hw>, p: TaskId, left: Nanos, then: Resume) -> Nanos {
         let call = self.caller(me, p);
-        let Some(piece) = self.piece(p, left, then).filter(|_| call.with(|t| t.kernel_lock.is_none())) else {
-            return left;
-        };
-        self.user.kernel_locks.plan(call, piece, &mut self.request_dice(p));
-        match call.with(|t| t.activity) {
+        if call.with(|t| t.kernel_lock.is_some()) {
+            self.user.kernel_locks.keeps_found(call, left, &mut self.request_dice(p));
+            return self.left_in_kernel(p);
+        }
+        let Some(piece) = self.piece(p, left, then) else { return left };
+        let others = self.operations_elsewhere(me);
+        self.user.kernel_locks.plan(call, piece, others, &mut self.request_dice(p));
+        self.left_in_kernel(p)
+    }
+
+    fn left_in_kernel(&self, p: TaskId) -> Nanos {
+        match self.user.tasks.with(p, |t| t.activity) {
             Activity::Kernel { left, .. } => left,
             _ => Nanos::ZERO,
         }
     }
 
-    fn request_dice(&self, p: TaskId) -> Rng {
+    pub(super) fn request_dice(&self, p: TaskId) -> Rng {
         let (stream, nth) = self.user.tasks.with(p, |t| {
             t.requests = t.requests.wrapping_add(1);
             (t.stream, t.requests.into())
@@ -149,7 +157,7 @@ impl Sim {
     }
 
     /// What is left of an operation that takes locks of the kernel.
-    fn piece(&self, p: TaskId, left: Nanos, then: Resume) -> Option<Piece> {
+    pub(super) fn piece(&self, p: TaskId, left: Nanos, then: Resume) -> Option<Piece> {
         let costs = &self.hw().spec.costs;
         let operation = self.operation(p, then);
         let whole = match operation {
@@ -159,7 +167,7 @@ impl Sim {
             Operation::Exit => costs.exit,
             Operation::Call | Operation::Other => return None,
         };
-        (whole > Nanos::ZERO).then_some(Piece { operation, whole, left, then })
+        (whole > Nanos::ZERO).then_some(Piece { lasting: Lasting { operation, whole }, left, then })
     }
 
     /// What a task does in the kernel that goes on with `then`.

@@ -220,7 +220,10 @@ impl Sim {
                 user.kernel_mutexes.lock_again(call, mutex).await;
             }
             Slow::LockAgain(mutex) => user.mutexes.lock_again(call, mutex).await,
-            Slow::KernelLock => user.kernel_locks.lock(call).await,
+            Slow::KernelLock => {
+                self.meets(call).await;
+                user.kernel_locks.lock(call).await;
+            }
             Slow::KernelUnlock => user.kernel_locks.unlock(call).await,
             Slow::KernelMutex => user.kernel_mutexes.lock(call).await,
             Slow::KernelMutexUnlock { mutex, rest, slow } => {

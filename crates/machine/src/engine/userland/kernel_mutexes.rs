@@ -34,6 +34,14 @@ pub(crate) struct Waited {
     pub time: Cell<Nanos>,
 }
 
+impl Waited {
+    /// One more, of so long.
+    pub fn count(&self, waited: Nanos) {
+        self.times.set(self.times.get() + 1);
+        self.time.set(self.time.get() + waited);
+    }
+}
+
 impl KernelMutexes {
     /// The task wants it for some work; it goes on with that at once if it is free. Where others spin for it,
     /// it counts who comes first, and the task is on its way for as long as its debt says.
@@ -112,8 +120,7 @@ impl KernelMutexes {
         let Some(want) = call.with(|t| t.for_mutex.as_deref().copied()) else { return };
         let now = call.hw().local_now();
         let waited = if want.slept { &self.slept } else { &self.spun };
-        waited.times.set(waited.times.get() + 1);
-        waited.time.set(waited.time.get() + now.saturating_sub(want.since));
+        waited.count(now.saturating_sub(want.since));
         if !want.slept {
             call.hw().waited_for_pipe(call.me.id, want.channel, want.since, want.ahead);
         }

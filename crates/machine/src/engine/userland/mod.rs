@@ -32,7 +32,8 @@ pub(crate) use activity::{Activity, Resume};
 pub(crate) use caller::Caller;
 pub(crate) use family::Family;
 pub(crate) use in_sections::InSections;
-pub(crate) use kernel_locks::{KernelLocks, Piece};
+pub(crate) use kernel_lock::{Meeting, Stage};
+pub(crate) use kernel_locks::{Elsewhere, KernelLocks, Piece};
 pub(crate) use kernel_mutex::ForMutex;
 pub(crate) use kernel_mutexes::KernelMutexes;
 pub(crate) use rest::{Length, Next, Rest, Slow};
@@ -44,6 +45,7 @@ use crate::engine::hardware::Hw;
 use crate::objects::Objects;
 use crate::rng::Rng;
 use crate::setup::Setup;
+use crate::spec::Rwsems;
 use barrier::Barriers;
 use channel::Channels;
 use device::Devices;
@@ -70,12 +72,12 @@ pub(crate) struct Userland {
 
 impl Userland {
     /// The objects of a setup, and no task yet; `spawned` will be there from the start, beside the idle ones.
-    pub fn new(setup: &mut Setup, seed: u64, spawned: usize) -> Userland {
+    pub fn new(setup: &mut Setup, seed: u64, spawned: usize, rwsems: Option<Rwsems>) -> Userland {
         Userland {
             // Each CPU has an idle task and a stopper.
             tasks: Tasks::with_room_for(2 * setup.cpus() + spawned),
             processes: Processes::new(seed, spawned),
-            kernel_locks: KernelLocks::default(),
+            kernel_locks: KernelLocks::new(rwsems),
             kernel_mutexes: KernelMutexes::default(),
             mutexes: Mutexes { specs: std::mem::take(&mut setup.mutexes) },
             channels: Channels::new(&setup.channels),

@@ -5,8 +5,8 @@ use super::script::{Feeder, Script, Shared, Sink, Waker, nice, policy};
 use machine::{
     ByDistance, ChannelSpec, ColdPath, CpuSpeed, ExitedTasks, Governor, GroupSpec, IdleMonitor, IdleState,
     IdleStates, IrqOff, KthreadNoise, Machine, MachineSpec, MutexKind, Operation, Outcome, Points, QuotaSpec,
-    Room, RtLimitSpec, RunError, RunOptions, Setup, SnapshotPlan, SoftirqGap, SoftirqSpec, SoftirqTally,
-    Spread, Stretch, TaskSpec, TimedSetting, Tracing, Woken,
+    Room, RtLimitSpec, RunError, RunOptions, Rwsems, Setup, SnapshotPlan, SoftirqGap, SoftirqSpec,
+    SoftirqTally, Spread, Stretch, TaskSpec, TimedSetting, Tracing, Woken,
 };
 use scheduler::frequency::{FrequencyDomain, PerfLevel};
 use scheduler::registry::{Config, RtThrottle};
@@ -192,6 +192,10 @@ fn machine(scenario: &Scenario) -> MachineSpec {
     costs.ticket_spinner_percent = 30;
     for (operation, every) in Operation::ALL.into_iter().zip([5, 2, 8, 10, 1, 15]) {
         spec.stretches.set(operation, pieces(ns(1_000 * every)));
+    }
+    if scenario.seed % 4 == 1 {
+        // So long that few operations come to their end without meeting another.
+        spec.rwsems = Some(Rwsems { mapping_hold: ns(20_000), address_space_hold: ns(20_000) });
     }
     spec.cache.refill_ps_per_byte = 100;
     spec.cache.shared_cache_lost_percent = 30;

@@ -17,20 +17,20 @@ fn stage<const N: usize>(rule: MutexSpin, priorities: [u8; N]) -> (Bench, [TaskI
 }
 
 impl Bench {
-    fn sees(&self, p: TaskId, m: MutexId) -> OwnerSeen {
+    pub(super) fn sees(&self, p: TaskId, m: MutexId) -> OwnerSeen {
         spin_on_owner(self.on_cpu(p), p, m)
     }
 
-    fn begins_to_spin(&self, p: TaskId, m: MutexId) {
+    pub(super) fn begins_to_spin(&self, p: TaskId, m: MutexId) {
         assert_eq!((self.try_lock(p, m), self.sees(p, m)), (Ok(LockOutcome::Spin), OwnerSeen::Runs));
     }
 
-    fn falls_asleep(&self, p: TaskId, m: MutexId) {
+    pub(super) fn falls_asleep(&self, p: TaskId, m: MutexId) {
         assert_eq!(self.try_lock(p, m), Ok(LockOutcome::Sleep));
         self.sleep(p);
     }
 
-    fn tries_again(&self, p: TaskId, m: MutexId) -> LockOutcome {
+    pub(super) fn tries_again(&self, p: TaskId, m: MutexId) -> LockOutcome {
         self.lab.run(lock_resume(self.on_cpu(p), p, m)).expect("a legal lock")
     }
 
@@ -39,11 +39,11 @@ impl Bench {
         self.lab.k.task(p).pi.spins_for().is_some()
     }
 
-    fn is_asked(&self, cpu: u16, asked: Resched) {
+    pub(super) fn is_asked(&self, cpu: u16, asked: Resched) {
         self.lab.k.rq(CpuId(cpu)).published.resched.overwrite(asked);
     }
 
-    fn state(&self, p: TaskId) -> TaskState {
+    pub(super) fn state(&self, p: TaskId) -> TaskState {
         self.lab.k.task(p).state.get()
     }
 }

@@ -10,6 +10,7 @@ mod plain;
 mod race;
 mod rt_groups;
 mod rtlock;
+mod rwsem;
 mod spin;
 
 use super::{

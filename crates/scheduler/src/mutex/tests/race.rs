@@ -77,11 +77,14 @@ impl Race {
         }
     }
 
-    /// The same with mutexes of the kernel.
+    /// The same with mutexes of the kernel, and its semaphores.
     fn of_kernel(seed: u64, profile: &str, settings: &[&str]) -> Race {
         let mut race = Race::new(seed, profile, settings);
         let k = &race.bench.lab.k;
-        race.mutexes = core::array::from_fn(|_| k.mutexes.create_of_kernel(&k.config.rules));
+        race.mutexes = core::array::from_fn(|i| match i % 2 {
+            0 => k.mutexes.create_of_kernel(&k.config.rules),
+            _ => k.mutexes.create_rwsem(&k.config.rules),
+        });
         race.of_kernel = true;
         race
     }
@@ -295,8 +298,8 @@ fn no_two_owners_no_lost_wakeup_and_p13() {
     assert!(counts.iter().all(|n| *n > 100) && spins > 100, "the races are idle: {counts:?}, {spins} spins");
 }
 
-/// machine.md 3.4, by each rule: owners sleep and are preempted, and who changes what a spinner watches has
-/// to tell it.
+/// machine.md 3.4 and 3.5, by each rule: owners sleep and are preempted, and who changes what a spinner
+/// watches has to tell it.
 #[test]
 fn of_mutexes_of_the_kernel_neither() {
     let mut counts = [0; 3];

@@ -1,6 +1,6 @@
 use super::*;
 
-/// f for a fork, t for a thread, w for a wait.
+/// f for a fork, t for a thread, v for a vfork, w for a wait.
 fn outline(command: &str, steps: usize) -> String {
     let mut forker = build(command, 1).task(0);
     let mut out = String::new();
@@ -8,6 +8,7 @@ fn outline(command: &str, steps: usize) -> String {
         match forker.step() {
             Step::Fork { kind: ForkKind::Fork, .. } => out.push('f'),
             Step::Fork { kind: ForkKind::Thread, .. } => out.push('t'),
+            Step::Fork { kind: ForkKind::Vfork, .. } => out.push('v'),
             Step::WaitChild => out.push('w'),
             Step::Compute(gap) => assert_eq!(gap, ms(1)),
             Step::Exit => break,
@@ -23,6 +24,17 @@ fn the_forker_does_not_wait_before_the_jobs_are_there() {
     assert_eq!(outline("fork_storm -j3 -n4", 100), "fffwfwww");
     assert_eq!(outline("fork_storm -j2 -s 5ms", 100), "ffwfwfwfww");
     assert_eq!(outline("fork_storm -j1 -n3 --threads", 100), "twtwtw");
+    assert_eq!(outline("fork_storm -j1 -n3 --exec", 100), "vwvwvw");
+}
+
+#[test]
+fn with_exec_a_job_becomes_another_program_before_it_works() {
+    let mut forker = build("fork_storm -j1 -n1 --exec", 1).task(0);
+    forker.step();
+    let Step::Fork { child, .. } = forker.step() else { panic!() };
+    let mut job = Script::boxed(child.behaviour);
+    assert!(matches!(job.step(), Step::Exec(_)));
+    assert!(matches!(job.step(), Step::Compute(_)));
 }
 
 /// Runs a process and, at once, each child it forks; gives how many worked and how many forked.
