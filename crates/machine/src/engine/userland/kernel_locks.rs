@@ -1,5 +1,5 @@
-//! Locks of the kernel that operations take by the dozen, and for which tasks may have to sleep, as often as
-//! machine.md 1.12 says: spinlocks with PREEMPT_RT, where each is a sleeping lock (1.3), and semaphores (3.5).
+//! Locks of the kernel that operations take by the dozen, as often as machine.md 1.12 says, and for which
+//! tasks may have to sleep: spinlocks with PREEMPT_RT, each a sleeping lock then (1.3), and semaphores (3.5).
 //!
 //! Nearly all are free when they are taken, and given back before anybody asks. So they cost no event. A lock
 //! becomes *live*, a mutex or semaphore with an owner, in two ways.
