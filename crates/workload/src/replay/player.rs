@@ -229,6 +229,10 @@ impl Behaviour for Player {
                 return step;
             }
         }
+        // The last piece of the recording may come before others, and end with it.
+        if let (true, Some(channel)) = (shared.has_work(self.index), played.channel) {
+            return self.takes_work(channel, env.now);
+        }
         self.end(env);
         Step::SleepUntil(LONG_AFTER)
     }

@@ -53,6 +53,29 @@ fn a_piece_that_waits_does_not_keep_others_waiting() {
     assert_eq!(run.result.bursts_completed, run.result.bursts);
 }
 
+/// The last piece of the recording, with which it ends, comes before the first here.
+#[test]
+fn who_ends_with_the_recording_still_does_what_comes_later() {
+    let script = "
+        0    0 idle R x
+        0    1 idle R y
+        100  0 x wakes kworker/0:1
+        110  0 x S kworker/0:1
+        150  0 kworker/0:1 wakes x
+        160  0 kworker/0:1 I x
+        200  0 x S idle
+        300  1 y wakes kworker/0:1 on 0
+        310  1 y S idle";
+    let late = Override {
+        whom: TaskSelector::Comm("x".into()),
+        what: Changed::Scale(WorkFactor { millionths: 5_000_000 }),
+    };
+    let run = Run::of(&replay(script).with_overrides(&[late]), 2);
+    // `x` leaves the worker's CPU 50 after it has asked.
+    assert_eq!(run.wakeups("x"), [500 + 50 + 40]);
+    assert_eq!(run.result.bursts_completed, run.result.bursts);
+}
+
 /// A disk answers before the piece of work gets to where it would wait for it.
 #[test]
 fn what_has_come_already_is_not_waited_for() {
