@@ -15,7 +15,7 @@
 //!   `sched_waking` was recorded: whoever is delayed in a what-if delays those who wait for it. The sleeper
 //!   has a channel with room for any number of tokens, so none is lost if the order changes. Who wakes on
 //!   although it is to be preempted has not left the kernel: those wakeups are one call, and the preemption
-//!   comes after the last.
+//!   comes after the last. Where no flags tell, wakeups that are close together are (`walk/calls`).
 //! - **Wakeups by interrupts** have causes, which events of timers, devices and packets show (`causes`);
 //!   without those events the state of the sleeper and the pattern of its sleeps tell some of them.
 //! - **Wakeups by timers** that the task set itself are set again, as far as they have a pattern (`timers`)

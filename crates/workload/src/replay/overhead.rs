@@ -164,7 +164,7 @@ impl Overhead {
                 ReplayStep::Wake { interrupts, same_call, .. } => {
                     bill.pay(self.wake + if *interrupts { self.ipi } else { Nanos::ZERO });
                     if *same_call {
-                        bill.put_before_the_run(step.clone());
+                        bill.put_into_the_call(step.clone());
                         continue;
                     }
                 }
@@ -219,12 +219,15 @@ struct Bill {
 }
 
 impl Bill {
-    /// What lies between two wakes of one system call is the kernel's way from one to the other: it comes
-    /// after both.
-    fn put_before_the_run(&mut self, wake: ReplayStep) {
-        let run = self.paid.pop_if(|step| matches!(step, ReplayStep::Run(_)));
-        self.paid.push(wake);
-        self.paid.extend(run);
+    /// What lies between the wakes of one system call is the kernel's way from each to the next, and timers
+    /// that seemed to be wakeups of the task's: it comes after all of them.
+    fn put_into_the_call(&mut self, wake: ReplayStep) {
+        let between = |step: &ReplayStep| matches!(step, ReplayStep::Run(_) | ReplayStep::Interrupted { .. });
+        let begun = |step: &ReplayStep| matches!(step, ReplayStep::Wake { .. } | ReplayStep::GiveBack(_));
+        let call = self.paid.iter().rposition(|step| !between(step)).filter(|call| begun(&self.paid[*call]));
+        // Of a call that began with a wakeup without effect, the last part is left.
+        let rest = self.paid.len() - usize::from(matches!(self.paid.last(), Some(ReplayStep::Run(_))));
+        self.paid.insert(call.map_or(rest, |call| call + 1), wake);
     }
 
     /// A run pays its own share and what is owed.
@@ -334,6 +337,34 @@ mod tests {
         });
         // The tick takes a thousandth.
         assert_eq!(runs.sum::<u64>(), 312_000 - 312 - 7_000 - 2_000 - 7_000);
+    }
+
+    /// All of them, and a timer that expires in between does not make two calls of it.
+    #[test]
+    fn the_wakeups_of_a_call_are_put_together() {
+        let wake = |same_call| ReplayStep::Wake {
+            task: super::super::TaskIndex(0),
+            interrupts: false,
+            work: None,
+            same_call,
+        };
+        let irq = ReplayStep::Interrupted { by_timer: true };
+        check(
+            vec![
+                us(9),
+                wake(false),
+                us(2),
+                wake(true),
+                us(3),
+                wake(true),
+                us(4),
+                irq.clone(),
+                us(5),
+                wake(true),
+            ],
+            1,
+            vec![us(7), wake(false), wake(true), wake(true), wake(true), us(2), us(3), us(4), irq, us(5)],
+        );
     }
 
     #[test]

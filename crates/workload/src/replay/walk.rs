@@ -8,6 +8,7 @@
 //! switched out yet.
 
 mod activity;
+mod calls;
 mod pieces;
 mod wakeups;
 
@@ -20,6 +21,7 @@ use super::track::{Draft, DraftStep, State, Track};
 use super::whereabouts::Wait;
 use super::yields::{Departure, Left};
 pub(super) use activity::Kernel;
+use calls::LastCall;
 use machine::CountedFrom;
 use std::collections::BTreeMap;
 use trace::{
@@ -48,17 +50,8 @@ struct CpuNow {
     accounted: bool,
     /// The stay began before the trace.
     cut: bool,
-    /// The system call that the task may still be in, and when it was seen in it, ns.
-    last_call: Option<(LastCall, u64)>,
-}
-
-/// A system call in which a task may go on to wake somebody.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum LastCall {
-    /// It has woken somebody.
-    Woke,
-    /// It has given back a priority.
-    GaveBack,
+    /// The system call that the task may still be in.
+    last_call: Option<LastCall>,
 }
 
 /// See the module's head.
@@ -487,16 +480,11 @@ impl<'a> Walk<'a> {
 
     fn draft(&mut self, cpu: usize, task: TaskIndex, now_ns: u64, step: Draft) -> DraftStep {
         self.account(cpu, now_ns);
-        let last_call = &mut self.cpus[cpu].last_call;
-        match step {
-            Draft::Wake { .. } => *last_call = Some((LastCall::Woke, now_ns)),
-            Draft::GiveBack(_) => *last_call = Some((LastCall::GaveBack, now_ns)),
-            // Not the task's own doing.
-            Draft::Interrupted { .. } | Draft::Nothing => {}
-            _ => *last_call = None,
-        }
         let steps = &mut self.tasks[task.index()].steps;
         steps.push(step);
-        DraftStep { task, step: steps.len() - 1 }
+        let place = DraftStep { task, step: steps.len() - 1 };
+        let last_call = &mut self.cpus[cpu].last_call;
+        *last_call = LastCall::after(*last_call, step, place, now_ns);
+        place
     }
 }

@@ -43,6 +43,60 @@ fn who_wakes_on_although_it_is_to_be_preempted_is_still_in_the_same_call() {
 }
 
 #[test]
+fn a_lazy_request_acts_on_the_way_out_of_the_kernel() {
+    check(
+        "0    0 idle R a
+         2000 0 a wakes b
+         2010 0 lazy@a wakes c
+         2100 0 a S b
+         2200 0 b S c
+         2300 0 c S idle",
+        &[
+            "a runnable on 0: 2000, wake b, 10, wake c too, 90, sleep on",
+            "b asleep: sleep, 100, sleep on",
+            "c asleep: sleep, 100, sleep on",
+        ],
+    );
+}
+
+/// What a tells of itself in a script in which it wakes so many, so many µs after each other.
+fn wakes(flags: &str, number: u64, apart_us: u64) -> String {
+    let names = ["b", "c", "d", "e", "f"];
+    let mut script = "0 0 idle R a\n".to_owned();
+    let (mut at, mut runs) = (1000, "a");
+    for name in &names[..number as usize] {
+        script += &format!("{at} 0 {flags}a wakes {name}\n");
+        at += apart_us;
+    }
+    for (n, name) in (0..).zip(&names[..number as usize]) {
+        script += &format!("{} 0 {runs} S {name}\n", 2000 + n);
+        runs = name;
+    }
+    script += &format!("3000 0 {runs} S idle");
+    super::programs(&super::super::Recording::extract(&super::trace(&script))).swap_remove(0)
+}
+
+#[test]
+fn wakeups_close_together_are_one_call_where_no_flags_tell() {
+    let apart = |us| wakes("?@", 3, us);
+    assert_eq!(apart(4), "a runnable on 0: 1000, wake b, 4, wake c too, 4, wake d too, 992, sleep on");
+    assert_eq!(apart(5), "a runnable on 0: 1000, wake b, 5, wake c, 5, wake d, 990, sleep on");
+}
+
+#[test]
+fn many_wakeups_close_together_are_one_call_although_none_asks_for_a_preemption() {
+    assert_eq!(
+        wakes("", 4, 1),
+        "a runnable on 0: 1000, wake b, 1, wake c too, 1, wake d too, 1, wake e too, 997, sleep on"
+    );
+    assert_eq!(
+        wakes("", 4, 2),
+        "a runnable on 0: 1000, wake b, 2, wake c, 2, wake d, 2, wake e, 994, sleep on"
+    );
+    assert_eq!(wakes("", 3, 1), "a runnable on 0: 1000, wake b, 1, wake c, 1, wake d, 998, sleep on");
+}
+
+#[test]
 fn who_was_preempted_in_between_made_two_calls() {
     check(
         "0    0 idle R a/98

@@ -27,7 +27,7 @@ use trace::Trace;
 ///                    `?@a wakes b` for text without flags; `wakes b on 1` says the target CPU
 /// 100 0 a forks b    sched_process_fork and sched_wakeup_new
 /// 100 0 a exits, a execs /bin/x, a marks TEXT, a inherits 10
-/// 100 0 resched@a wakes b   a is to be preempted, and goes on
+/// 100 0 resched@a wakes b   a is to be preempted, and goes on; `lazy@a`: when it leaves the kernel
 /// 100 0 a lends b/97 95   sched_pi_setprio of b, in the context of a
 /// 100 0 a issues WS:64          block_rq_issue of a write of a page at sector 64; `completes WS:64`
 /// 100 0 irq@a handles, handled  irq_handler_entry and _exit
@@ -54,6 +54,7 @@ pub(super) fn trace(script: &str) -> Trace {
             Some(("irq", who)) => ("d.h2.", who),
             Some(("softirq", who)) => ("..s2.", who),
             Some(("resched", who)) => ("dN.2.", who),
+            Some(("lazy", who)) => ("dL.2.", who),
             Some(_) => ("", words[2].split_once('@').expect("an @").1),
             None => ("d..2.", words[2]),
         };

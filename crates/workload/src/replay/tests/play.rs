@@ -110,6 +110,7 @@ fn who_wakes_several_in_one_call_is_preempted_after_the_last() {
         (run.wakeups("b"), run.wakeups("c"))
     };
     assert_eq!(woken("resched@"), (vec![2000], vec![2000]));
+    assert_eq!(woken("?@"), (vec![2000], vec![2000]), "no flags, but so close");
     assert_eq!(woken(""), (vec![2000], vec![2499]), "two calls, and b comes in between");
 }
 

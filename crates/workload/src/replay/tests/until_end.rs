@@ -59,7 +59,7 @@ fn it_counts_from_the_last_sleep_on() {
     assert_eq!(
         programs(&changed),
         [
-            "a runnable on 0: 1, wake b, wake c elsewhere, until 40000, exit",
+            "a runnable on 0: 1, wake b, wake c elsewhere too, until 40000, exit",
             "b asleep: sleep, until 35000, exit",
             "c asleep: sleep, 998, sleep till irq at 25000 on 0, until 26000, exit"
         ]

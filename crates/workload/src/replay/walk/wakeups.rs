@@ -1,6 +1,6 @@
 //! Wakeups and forks: who makes them, whether they have an effect, and the steps they are.
 
-use super::{LastCall, Walk};
+use super::Walk;
 use crate::replay::causes::Cause;
 use crate::replay::devices;
 use crate::replay::paths::Woken;
@@ -10,7 +10,7 @@ use crate::replay::track::{By, Draft, DraftStep, Ending, Pending, Prio, State};
 use crate::replay::whereabouts::Wait;
 use crate::replay::work;
 use machine::CountedFrom;
-use trace::{Context, Event, NeedResched, PrevState, SchedPiSetprio, SchedWakeup};
+use trace::{Context, Event, PrevState, SchedPiSetprio, SchedWakeup};
 
 impl Walk<'_> {
     pub(super) fn waking(&mut self, event: &Event, wakeup: &SchedWakeup) {
@@ -107,23 +107,11 @@ impl Walk<'_> {
             (_, Some(task)) if self.name_starts(task, "migration/") => By::Stopper,
             (context, Some(task)) => {
                 self.divides(event, task, sleeper);
-                let same_call = self.is_same_call(event);
-                let step = Draft::Wake { task: sleeper, interrupts: false, same_call };
-                let place = self.draft(cpu, task, now_ns, step);
+                let place = self.wakes_in_call(event, task, sleeper);
                 devices::works_for(&mut self.tasks, task, sleeper);
                 By::Task { place, certain: context != Context::Unknown }
             }
         }
-    }
-
-    /// A wakeup is still in the system call of what its waker did just before: of another one, if that is to
-    /// be preempted and goes on; of giving back a priority, which is how a mutex is unlocked for who waits.
-    fn is_same_call(&self, event: &Event) -> bool {
-        // From one wakeup of many to the next it is a few µs.
-        const LONGEST_NS: u64 = 50_000;
-        let Some((last, at_ns)) = self.cpus[event.cpu.index()].last_call else { return false };
-        let in_it = last == LastCall::GaveBack || event.need_resched == NeedResched::Yes;
-        in_it && event.time_ns.saturating_sub(at_ns) <= LONGEST_NS
     }
 
     /// Drafts the interrupt on top of a task. One that wakes several is drafted for each: which wakeups were
