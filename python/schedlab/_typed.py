@@ -633,12 +633,15 @@ class ReplayFinish(Record):
     trace does not show a command, among all tasks that exit in the recording, kernel threads left out."""
 
     __slots__ = ()
-    _optional = frozenset(['by_clock', 'comm', 'perhaps_by_clock', 'recorded_s', 'seconds'])
+    _optional = frozenset(['by_clock', 'comm', 'of_some_cpus', 'perhaps_by_clock', 'recorded_s', 'seconds'])
     by_clock: bool | None
     """Whether its tasks seem to end when the time is up, not when their work is done: then no replay tells when
     they would be done on another machine, and the verdict gives no answer."""
     comm: str | None
     """Name of the recorded command; absent where the trace shows none."""
+    of_some_cpus: bool | None
+    """Whether not all of the machine's CPUs were recorded: what its tasks did on the others is missing, and the
+    verdict gives no answer."""
     perhaps_by_clock: bool | None
     """Whether its tasks end at one moment after equal work, so that the clock may end them as well as their work:
     the verdict gives no answer then, either."""

@@ -11,7 +11,10 @@ use schema::{
     InspectNote, InspectResult, InspectTask, RtGroupLimit,
 };
 use std::collections::{BTreeMap, BTreeSet};
-use trace::{CgroupCpu, CpuQuota, DelaysFrom, Host, NoteKind, Pid, RuntimeSource, SchedLatency, Trace};
+use trace::{
+    CgroupCpu, CpuQuota, DelaysFrom, Host, NoteKind, Pid, RuntimeSource, SchedLatency, SeenCpus, Severity,
+    Trace,
+};
 use workload::groups::weight_of_shares;
 use workload::replay::{TaskSelector, command_pids};
 
@@ -261,6 +264,19 @@ fn notes(trace: &Trace, events: &BTreeMap<String, u64>, delays_from: DelaysFrom)
             text: format!(
                 "info: the trace has {wakings} sched_waking but no sched_wakeup, and perf 6.1 counts no delay from \
                  sched_waking; counted from there, there are some"
+            ),
+        });
+    }
+    if let Some(cpus) = SeenCpus::of(trace) {
+        notes.push(InspectNote {
+            name: "some_cpus",
+            severity: Severity::Info.to_string(),
+            count: cpus.seen.len() as u64,
+            text: format!(
+                "{}: the trace is of {} of {} CPUs: it has {cpus}, and what they did there is not in it",
+                Severity::Info,
+                cpus.seen.len(),
+                trace.cpus
             ),
         });
     }

@@ -35,6 +35,7 @@ pub fn finish(result: &Replayed, tasks: &[TaskOutcome]) -> Option<ReplayFinish> 
     (done && !exiting.is_empty()).then(|| ReplayFinish {
         by_clock: result.ending == Ending::Clock,
         perhaps_by_clock: result.ending == Ending::ClockOrWork,
+        of_some_cpus: result.of_some_cpus,
         comm: result.command.as_ref().map(|command| command.comm.to_string()),
         tasks: u32::try_from(exiting.len()).unwrap_or(u32::MAX),
         recorded_s: recorded.map(|at| Seconds::from_ns(at.0)),

@@ -1,8 +1,8 @@
 //! What a trace of a foreign recorder does not tell, and the user knows: the groups of its tasks, and of how
 //! many CPUs it is.
 
-use lab::schema::{ExperimentText, FileText, LoadText, MachineText, ReplayVerdict};
-use lab::{Experiment, Files, Programs, RunResult, TraceFormat, groups, load_text};
+use lab::schema::{ExperimentText, FileText, Grade, LoadText, MachineText, ReplayVerdict};
+use lab::{Experiment, Files, Inspection, Programs, RunResult, TraceFormat, groups, inspect, load_text};
 
 fn load(load: &str) -> LoadText {
     LoadText { load: load.to_owned(), file: None }
@@ -70,7 +70,18 @@ fn a_recording_of_one_of_two_cpus_stands_beside_a_replay_on_one() {
     });
     let one: String = both.lines().filter(|line| !line.contains("[000]")).map(|l| format!("{l}\n")).collect();
     let result = |cpus| run(&one, ExperimentText { machine: on(cpus), ..ExperimentText::default() });
+    let files = Files::from([("t.txt".to_owned(), one.as_bytes().to_vec())]);
+    let inspected = inspect("t.txt", &Inspection::default(), &files).expect("a trace");
+    let note = inspected.notes.iter().find(|note| note.name == "some_cpus").expect("one of two CPUs");
+    let said =
+        "info: the trace is of 1 of 2 CPUs: it has switches of CPU 1 only, and tasks were sent to CPU 0";
+    assert!(note.text.starts_with(said), "{}", note.text);
     let (on_two, on_one) = (result(2), result(1));
+    for result in [&on_two, &on_one] {
+        let verdict = &result.replay[0].verdict;
+        assert_eq!(verdict.finishing_time.grade, Grade::Unknown);
+        assert!(verdict.sentence.contains("only some of the machine's CPUs were recorded"), "{verdict:?}");
+    }
     let is_told = |warning: &String| warning.contains("switches of CPU 1 only, and tasks were sent to CPU 0");
     assert!(on_two.warnings.iter().any(is_told), "{:?}", on_two.warnings);
     let cpus = |result: &RunResult| result.replay[0].reference.machine.cpus;

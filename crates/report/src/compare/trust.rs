@@ -83,7 +83,7 @@ impl Trust {
     }
 
     /// Figures of many tasks: the verdict on the whole replay is also one on them. When it is done stays
-    /// above whatever its grade, as the first question that people ask; unless the clock ends it.
+    /// above whatever its grade, as the first question that people ask; unless it is no answer.
     fn judged(&mut self, run: &RunResult) {
         let is_poor =
             |question| run.replay.iter().any(|replay| replay.verdict.grade(question) == Grade::Poor);
@@ -98,11 +98,11 @@ impl Trust {
             self.poor.extend(of_all);
         }
         self.poor.remove(FINISH);
-        let by_clock = run.loads.iter().any(|load| match load {
-            LoadResult::Replay(replay) => replay.finish.as_ref().is_some_and(|finish| !finish.ends_by_work()),
+        let no_answer = run.loads.iter().any(|load| match load {
+            LoadResult::Replay(replay) => replay.finish.as_ref().is_some_and(|finish| !finish.is_answer()),
             _ => false,
         });
-        if by_clock {
+        if no_answer {
             let exits = self.figures.keys().filter(|key| key.ends_with(".exit") || *key == FINISH).cloned();
             let exits: Vec<String> = exits.collect();
             self.poor.extend(exits);
@@ -353,6 +353,7 @@ mod tests {
         assert!(!is_poor(|_| ()));
         assert!(is_poor(|finish| finish.by_clock = true));
         assert!(is_poor(|finish| finish.perhaps_by_clock = true));
+        assert!(is_poor(|finish| finish.of_some_cpus = true));
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub fn of(sum: &ReplaySummary, tasks: &[ReplayTask], finish: Option<&ReplayFinis
         Question::FinishingTime => {
             let recorded = finish.and_then(|finish| finish.recorded_s).map_or(0, Seconds::as_ns);
             let simulated = finish.and_then(|finish| finish.seconds).map(Seconds::as_ns);
-            if finish.is_some_and(|finish| !finish.ends_by_work()) {
+            if finish.is_some_and(|finish| !finish.is_answer()) {
                 return Answer { grade: Grade::Unknown, ..answer(question, 0, 0) };
             }
             // What had not finished when the run ended is off by all of it, at least.
@@ -128,6 +128,9 @@ fn sentence(answers: &[Answer; 5], why: &str) -> String {
 /// Why nobody can say when such tasks would be done, in brackets.
 fn why_unknown(finish: Option<&ReplayFinish>) -> &'static str {
     match finish {
+        Some(ReplayFinish { of_some_cpus: true, .. }) => {
+            " (only some of the machine's CPUs were recorded: what its tasks did on the others is missing)"
+        }
         Some(ReplayFinish { by_clock: true, .. }) => " (its tasks end at one moment: by the clock, it seems)",
         Some(ReplayFinish { perhaps_by_clock: true, .. }) => {
             " (its tasks end at one moment: by the clock, or by equal work)"
@@ -258,6 +261,11 @@ mod tests {
         assert!(said(true, false).ends_with(&format!("{end}it seems)")), "{}", said(true, false));
         assert!(said(false, true).ends_with(&format!("{end}or by equal work)")), "{}", said(false, true));
         assert_eq!(of(false, false).finishing_time.grade, Grade::Good);
+        let same = example::finish(Some(10_000_000), Some(10_000_000));
+        let of_one = verdict_of_finish(|_| (), Some(ReplayFinish { of_some_cpus: true, ..same }));
+        assert_eq!(of_one.finishing_time.grade, Grade::Unknown);
+        let why = "unknown for finishing time (only some of the machine's CPUs were recorded";
+        assert!(of_one.sentence.contains(why), "{}", of_one.sentence);
     }
 
     #[test]

@@ -49,7 +49,9 @@ fn head(result: &InspectResult) -> String {
     }
     let (start, length) = (seconds(result.start_ns), duration_ns(result.duration_ns));
     out += &labelled("span", &format!("{length} from {start} s"));
-    let cpus = plural(result.cpus.len() as u64, "CPU");
+    let seen = result.notes.iter().find(|note| note.name == "some_cpus");
+    let seen = seen.map_or(String::new(), |note| format!("{} of ", note.count));
+    let cpus = seen + &plural(result.cpus.len() as u64, "CPU");
     out += &labelled("holds", &format!("{cpus}, {}", plural(result.tasks, "task")));
     let mut told = Vec::new();
     if result.tasks_told > 0 {

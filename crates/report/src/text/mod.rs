@@ -255,14 +255,15 @@ fn finish(finish: &ReplayFinish, there_ns: Option<u64>) -> String {
         format!("; replayed on the machine that recorded it: {}", duration_ns(at))
     });
     let recorded = time(finish.recorded_s).map_or(String::new(), |at| format!(" (recorded: {at}{there})"));
-    let by_clock = match finish {
+    let no_answer = match finish {
+        ReplayFinish { of_some_cpus: true, .. } => "; only some of the machine's CPUs were recorded",
         ReplayFinish { by_clock: true, .. } => "; the clock seems to end it, not its work",
         ReplayFinish { perhaps_by_clock: true, .. } => {
             "; its tasks end at one moment: by the clock, or by equal work"
         }
         _ => "",
     };
-    wrap(&format!("{who}: {done}{recorded}{by_clock}"), "", "  ")
+    wrap(&format!("{who}: {done}{recorded}{no_answer}"), "", "  ")
 }
 
 /// A file of Linux, under its name. Its layout is Linux's, so its lines may be longer than [`WIDTH`].

@@ -45,6 +45,7 @@ fn fields(schema: &Value) -> Fields {
             replay.finish.iter_mut().for_each(|finish| {
                 finish.by_clock = true;
                 finish.perhaps_by_clock = true;
+                finish.of_some_cpus = true;
             });
         }
     }

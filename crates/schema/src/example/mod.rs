@@ -432,6 +432,7 @@ pub fn finish(recorded_ns: Option<u64>, simulated_ns: Option<u64>) -> ReplayFini
         tasks: 2,
         by_clock: false,
         perhaps_by_clock: false,
+        of_some_cpus: false,
         recorded_s: recorded_ns.map(Seconds::from_ns),
         seconds: simulated_ns.map(Seconds::from_ns),
     }

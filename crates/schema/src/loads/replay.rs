@@ -48,6 +48,10 @@ pub struct ReplayFinish {
     /// work: the verdict gives no answer then, either.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub perhaps_by_clock: bool,
+    /// Whether not all of the machine's CPUs were recorded: what its tasks did on the others is missing, and
+    /// the verdict gives no answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_some_cpus: bool,
     /// The last exit in the recording, from its start; absent for a workload file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded_s: Option<Seconds>,
@@ -58,10 +62,10 @@ pub struct ReplayFinish {
 }
 
 impl ReplayFinish {
-    /// Whether the work is known to end it, so that it is an answer for other machines.
+    /// Whether it is an answer for other machines: all work was recorded, and is known to end it.
     #[must_use]
-    pub fn ends_by_work(&self) -> bool {
-        !self.by_clock && !self.perhaps_by_clock
+    pub fn is_answer(&self) -> bool {
+        !self.by_clock && !self.perhaps_by_clock && !self.of_some_cpus
     }
 }
 

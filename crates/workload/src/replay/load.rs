@@ -40,6 +40,8 @@ pub struct Replayed {
     pub command: Option<RecordedCommand>,
     /// Why the command was done when it was.
     pub ending: Ending,
+    /// Not all of the recorded machine's CPUs were recorded.
+    pub of_some_cpus: bool,
     /// The tasks that are replayed.
     pub tasks: Vec<ReplayedTask>,
 }
@@ -323,7 +325,8 @@ impl Replay {
             setup.look_at(lasts_until);
         }
         let (ending, recorded, notes) = (self.ending, self.recording.span, fitted.notes());
-        let run = ReplayRun { shared, tasks, command, ending, recorded, notes };
+        let of_some_cpus = self.seen_cpus.is_some();
+        let run = ReplayRun { shared, tasks, command, ending, of_some_cpus, recorded, notes };
         Ok(BuiltLoad::new(remaining, run).lasting_until(lasts_until))
     }
 }
@@ -409,6 +412,7 @@ struct ReplayRun {
     tasks: Vec<ReplayedTask>,
     command: Option<RecordedCommand>,
     ending: Ending,
+    of_some_cpus: bool,
     recorded: Nanos,
     notes: Vec<String>,
 }
@@ -460,6 +464,7 @@ impl Results for ReplayRun {
             lead_in: self.shared.lead_in,
             command: self.command.clone(),
             ending: self.ending,
+            of_some_cpus: self.of_some_cpus,
             tasks: self.present().collect(),
         })
     }

@@ -10,7 +10,7 @@ use super::load::Replayed;
 use super::overhead::Overhead;
 use super::overrides::{self, Changed, Override};
 use super::recording::{RecordedTask, Recording};
-use super::seen_cpus::SeenCpus;
+use super::seen_cpus;
 use super::task_selector::TaskSelector;
 use crate::run_trace::run_trace;
 use machine::{MachineSpec, WakePaths, Window};
@@ -18,7 +18,7 @@ use scheduler::{CpuMask, Nanos};
 use schema::{LogEvent, LogRecord, RecordedGroups, RecordedLocks};
 use std::fmt;
 use std::sync::Arc;
-use trace::{Stretch, Trace, infer_missing_switches};
+use trace::{SeenCpus, Stretch, Trace, infer_missing_switches};
 
 /// An affinity that the trace does not show and the user knows, or one that it shows and the user changes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,7 +58,7 @@ pub struct Replay {
     by_clock: Option<ByClock>,
     tells_groups: bool,
     /// Of how many CPUs the recording is, if they are not all of the machine's.
-    seen_cpus: Option<u32>,
+    pub(super) seen_cpus: Option<u32>,
     /// By how much the recorded CPU times may be wrong in all.
     cpu_time_uncertain_ns: u64,
     pub(super) affinities: Vec<KnownAffinity>,
@@ -112,7 +112,7 @@ impl Replay {
         let ended = Ended::of(&trace, &recording, &accounted);
         let mut caveats = Caveats::of(&trace, &recording, repair, cpu_time_uncertain_ns);
         caveats.warnings.extend(impossible);
-        caveats.warnings.extend(seen_cpus.iter().map(SeenCpus::warning));
+        caveats.warnings.extend(seen_cpus.iter().map(seen_cpus::warning));
         caveats.warnings.extend(ended.by_clock.iter().map(|by_clock| by_clock.warning.clone()));
         caveats.notes.extend(ended.note);
         Replay {
