@@ -96,6 +96,24 @@ fn isolated_cpus_and_those_without_a_tick_come_back() {
     is_the_same_run(&ExperimentText { nohz_full: Some("1-3".to_owned()), ..text(&[]) });
 }
 
+/// Every machine makes the threads that do what interrupts leave: a trace has no programs for them, which a
+/// replay would run beside its own. With PREEMPT_RT they are there from the start.
+#[test]
+fn threads_of_soft_interrupts_are_there_once() {
+    let text = ExperimentText { kernel: Some("6.12-rt".to_owned()), ..text(&[]) };
+    let Recorded { files, .. } = recorded(&text);
+    let again = ExperimentText {
+        loads: vec![LoadText { load: "run.dat".to_owned(), file: None }],
+        kernel: text.kernel.clone(),
+        machine: text.machine.clone(),
+        ..ExperimentText::default()
+    };
+    let replay = Experiment { record: true, ..Experiment::open(&again, &files).expect("our own file") };
+    let log = replay.run().expect("it runs").logged.expect("a log").log;
+    let named = log.head.tasks.iter().filter(|task| task.comm == "ksoftirqd/0");
+    assert_eq!(named.count(), 1);
+}
+
 #[test]
 fn clamps_come_back() {
     let Recorded { result, files } = recorded(&text(&["a=cpu.uclamp.min:20.5,cpu.uclamp.max:80"]));

@@ -97,6 +97,15 @@ pub struct Machine {
     options: RunOptions,
 }
 
+/// The numbers of the first of those tasks that are the machine's.
+#[derive(Clone, Copy, Debug)]
+struct Firsts {
+    /// Background threads of the machine file.
+    kthread: usize,
+    /// Threads that do what interrupts leave.
+    cpu_thread: usize,
+}
+
 impl Machine {
     /// Builds it. The kernel starts with `config`.
     ///
@@ -122,7 +131,7 @@ impl Machine {
         }
         let first_kthread = spawns.len();
         spawns.extend(background);
-        let first_thread = TaskId((cpus + spawns.len()) as u32);
+        let first_cpu_thread = spawns.len();
         let threads = CpuThreadPlan::of(&config, &setup, &spec);
         spawns.extend(threads.map_or_else(Vec::new, |plan| plan.spawns(cpus)));
         let groups = std::mem::take(&mut setup.groups);
@@ -185,9 +194,9 @@ impl Machine {
         if options.check {
             sim.hw().set_watch(Watch::new(&sim.k, &sim.hw().spec, options.check_every));
         }
-        sim.populate(spawns, first_kthread)?;
+        sim.populate(spawns, Firsts { kthread: first_kthread, cpu_thread: first_cpu_thread })?;
         if let Some(plan) = threads {
-            sim.has_threads(plan, first_thread);
+            sim.has_threads(plan, TaskId((cpus + first_cpu_thread) as u32));
         }
         sim.schedule_events(&options, &setup.looks);
         Ok(Machine { sim, options })
@@ -297,7 +306,7 @@ impl Sim {
 
     /// Creates every task of the setup and of the machine's background; the ids are those that the setup
     /// promised.
-    fn populate(&self, spawns: Vec<Spawn>, first_kthread: usize) -> Result<(), RunError> {
+    fn populate(&self, spawns: Vec<Spawn>, firsts: Firsts) -> Result<(), RunError> {
         // The slots before the first task's belong to the idle tasks.
         for c in 0..self.k.cpus() as u32 {
             let idle = TaskSpec::new(format!("swapper/{c}"), Never);
@@ -307,14 +316,15 @@ impl Sim {
             let pid = Pid(FIRST_PID + number as i32);
             let id = new_task(&self.k, as_new_task(&self.k, pid, &mut spawn.spec, None)?);
             debug_assert_eq!(id.index(), self.k.cpus() + number);
-            let origin = if number < first_kthread { TaskOrigin::Setup } else { TaskOrigin::Machine };
-            // Whoever appears when there is work for it tells no trace of a beginning.
-            let appears = spawn.at != Nanos::NEVER;
-            if appears {
+            let origin = if number < firsts.kthread { TaskOrigin::Setup } else { TaskOrigin::Machine };
+            // Those that do what interrupts leave have no program of their own: every machine on which the
+            // run is replayed makes them again.
+            if number < firsts.cpu_thread {
                 note_start(self.hw(), pid, &spawn.spec, Some(spawn.at), spawn.cpu);
             }
             self.register(CpuId(0), id, pid, spawn.spec, origin);
-            if appears {
+            // Some appear when there is work for them.
+            if spawn.at != Nanos::NEVER {
                 // A new task's timer says when.
                 self.hw().queue.set(self.user.tasks.with(id, |t| t.timer), spawn.at);
             }
