@@ -6,7 +6,7 @@ use super::paragraph::{cut, fit};
 use super::table::{Align, Table};
 use super::width::columns;
 use crate::numbers::{count_u64, duration_ns};
-use schema::{InspectDurations, InspectGroup, InspectResult, InspectTask};
+use schema::{InspectDurations, InspectGap, InspectGroup, InspectResult, InspectTask};
 use std::collections::BTreeMap;
 
 /// Tasks that a folded table shows: the first in perf's order.
@@ -74,8 +74,13 @@ fn head(result: &InspectResult) -> String {
     if !result.groups.is_empty() {
         out += &labelled("groups", &groups(&result.groups));
     }
-    let known: u64 = result.gaps.iter().filter_map(|gap| gap.lost).sum();
-    let unknown = result.gaps.iter().filter(|gap| gap.lost.is_none()).count() as u64;
+    // Of those that were overwritten at the beginnings of several CPUs only the sum may be known.
+    let overwritten = result.notes.iter().find(|note| note.name == "overwritten").map(|note| note.count);
+    let in_sum = |gap: &&InspectGap| gap.lost.is_none() && gap.before_ns == 0 && overwritten.is_some();
+    let (summed, gaps): (Vec<&InspectGap>, Vec<&InspectGap>) = result.gaps.iter().partition(in_sum);
+    let known = gaps.iter().filter_map(|gap| gap.lost).sum::<u64>()
+        + overwritten.filter(|_| !summed.is_empty()).unwrap_or(0);
+    let unknown = gaps.iter().filter(|gap| gap.lost.is_none()).count() as u64;
     let lost = match (result.gaps.len() as u64, unknown) {
         (0, _) if result.notes.iter().any(|note| note.severity != "info") => {
             "what the notes at the end say; the recorder counted no lost events".to_owned()
@@ -302,6 +307,34 @@ mod tests {
 
         note: data loss: the recorder lost events because its buffer was full (13×)
         ");
+    }
+
+    /// The header of the kernel's text says how many were overwritten on all CPUs together.
+    #[test]
+    fn the_sum_of_what_several_cpus_lost_at_the_beginning_is_said() {
+        let mut result = example::inspect();
+        result.gaps = [0, 1].map(|cpu| InspectGap { cpu, before_ns: 0, lost: None }).to_vec();
+        let lost = |result: &InspectResult| {
+            let text = inspect(result, Rows::Folded);
+            text.lines().find(|line| line.starts_with("lost")).unwrap_or_default().to_owned()
+        };
+        assert_eq!(lost(&result), "lost     an unknown number of events in 2 gaps");
+        let (name, severity, text) = ("overwritten", "info".to_owned(), String::new());
+        result.notes.push(schema::InspectNote { name, severity, count: 133, text });
+        assert_eq!(lost(&result), "lost     133 events in 2 gaps");
+        result.gaps.push(InspectGap { cpu: 1, before_ns: 7, lost: Some(5) });
+        assert_eq!(lost(&result), "lost     138 events in 3 gaps");
+        result.gaps.push(InspectGap { cpu: 1, before_ns: 9, lost: None });
+        assert_eq!(lost(&result), "lost     138 events in 4 gaps, and more in 1 of them");
+    }
+
+    #[test]
+    fn a_trace_of_one_cpu_of_several_says_so() {
+        let mut result = example::inspect();
+        result.cpus.extend_from_within(..);
+        let (name, severity, text) = ("some_cpus", "info".to_owned(), String::new());
+        result.notes.push(schema::InspectNote { name, severity, count: 1, text });
+        assert!(inspect(&result, Rows::Folded).contains("holds    1 of 2 CPUs, 3 tasks"));
     }
 
     #[test]

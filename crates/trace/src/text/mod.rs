@@ -11,6 +11,7 @@ mod line;
 use fields::{Style, Task};
 use line::Line;
 use memchr::memchr;
+use std::collections::BTreeSet;
 
 use crate::activity::Tracepoint;
 use crate::builder::TraceBuilder;
@@ -84,15 +85,23 @@ fn without_return(line: &[u8]) -> &[u8] {
 struct PendingLoss {
     cpu: Cpu,
     events: Option<u64>,
-    /// The CPU's buffer begins here: older events were overwritten.
-    start: bool,
     line: u64,
+}
+
+/// Older events than those in the file, which newer ones took the place of.
+#[derive(Default)]
+struct Overwritten {
+    /// How many in all, where the header says so. It does not say on which CPUs.
+    events: u64,
+    /// CPUs whose buffers begin behind others, as lines among the events say.
+    cpus: BTreeSet<Cpu>,
 }
 
 struct Reader {
     builder: TraceBuilder,
     events: u64,
     pending: Vec<PendingLoss>,
+    overwritten: Overwritten,
     /// Whether the thread's process is known, for threads that have been named.
     named: PidMap<bool>,
     decimals: u8,
@@ -110,6 +119,7 @@ impl Reader {
             builder: TraceBuilder::new(0),
             events: 0,
             pending: Vec::new(),
+            overwritten: Overwritten::default(),
             named: PidMap::new(),
             decimals: 0,
             tracefs_header: false,
@@ -146,9 +156,8 @@ impl Reader {
         if text.starts_with("=>") || text.starts_with("<stack trace>") {
             self.builder.notes.add_other_event("stack trace", 1, Position::Line(number));
         } else if let Some(started) = text.strip_prefix("##### CPU ") {
-            if let Some(cpu) = started.split(' ').next().and_then(|cpu| cpu.parse().ok()) {
-                self.pending.push(PendingLoss { cpu: Cpu(cpu), events: None, start: true, line: number });
-            }
+            let cpu = started.split(' ').next().and_then(|cpu| cpu.parse().ok()).map(Cpu);
+            self.overwritten.cpus.extend(cpu.filter(|cpu| cpu.0 < crate::MAX_CPUS));
         } else if let Some(header) = text.strip_prefix('#') {
             self.header(header.trim());
         } else if let Some(cpus) = text.strip_prefix("cpus=") {
@@ -174,10 +183,20 @@ impl Reader {
         let (Ok(kept), Ok(written)) = (kept.parse::<u64>(), written.parse::<u64>()) else { return };
         if written > kept {
             self.builder.notes.add_many(NoteKind::Overwritten, written - kept, Position::Whole);
-            for cpu in 0..cpus.trim().parse().unwrap_or(0).min(crate::MAX_CPUS) {
-                self.builder.meta.gaps.push(Gap { cpu: Cpu(cpu), before_ns: 0, events: None });
-            }
+            self.overwritten.events = self.overwritten.events.saturating_add(written - kept);
         }
+    }
+
+    /// The gaps at the beginnings of CPUs: whoever has lost older events has newer ones.
+    fn place_overwritten(&mut self) {
+        let Overwritten { events, mut cpus } = std::mem::take(&mut self.overwritten);
+        if events > 0 {
+            let has_events = |cpu: &Cpu| self.builder.last_ns(*cpu) > 0;
+            cpus.extend((0..crate::MAX_CPUS).map(Cpu).filter(has_events));
+        }
+        let events = (cpus.len() == 1 && events > 0).then_some(events);
+        let gaps = cpus.into_iter().map(|cpu| Gap { cpu, before_ns: 0, events });
+        self.builder.meta.gaps.splice(0..0, gaps);
     }
 
     /// `CPU:1 [LOST 5 EVENTS]` of the kernel, `CPU:1 [5 EVENTS DROPPED]` or without number of trace-cmd.
@@ -188,7 +207,7 @@ impl Reader {
             return false;
         }
         let events = what.split(' ').find_map(|word| word.parse().ok());
-        self.pending.push(PendingLoss { cpu: Cpu(cpu), events, start: false, line });
+        self.pending.push(PendingLoss { cpu: Cpu(cpu), events, line });
         true
     }
 
@@ -237,11 +256,7 @@ impl Reader {
             if loss.cpu != cpu {
                 return true;
             }
-            if loss.start {
-                builder.meta.gaps.push(Gap { cpu, before_ns: time_ns, events: None });
-            } else {
-                builder.lost(cpu, time_ns, loss.events, Position::Line(loss.line));
-            }
+            builder.lost(cpu, time_ns, loss.events, Position::Line(loss.line));
             false
         });
     }
@@ -364,16 +379,10 @@ impl Reader {
         if self.events == 0 && !self.has_header() {
             return Err(NO_EVENT);
         }
-        for loss in std::mem::take(&mut self.pending) {
-            if !loss.start {
-                self.builder.lost(
-                    loss.cpu,
-                    self.builder.last_ns(loss.cpu),
-                    loss.events,
-                    Position::Line(loss.line),
-                );
-            }
+        for PendingLoss { cpu, events, line } in std::mem::take(&mut self.pending) {
+            self.builder.lost(cpu, self.builder.last_ns(cpu), events, Position::Line(line));
         }
+        self.place_overwritten();
         self.builder.meta.resolution_ns = 10u64.pow(9 - u32::from(self.decimals));
         self.builder.meta.format = if self.perf {
             Format::PerfScript

@@ -229,6 +229,24 @@ fn lost_events_become_gaps() {
     assert_eq!(trace.notes.worst(), Some(Severity::DataLoss));
 }
 
+/// The header has the sum over all CPUs; which of them it was, nobody says, but those without events have
+/// lost none. That a CPU begins later is no further gap.
+#[test]
+fn overwritten_events_are_gaps_at_the_beginnings_of_cpus() {
+    let gaps = |text: &str| -> Vec<(u32, u64, Option<u64>)> {
+        let head = "# tracer: nop\n# entries-in-buffer/entries-written: 10/25   #P:4\n";
+        let trace = trace::read(format!("{head}{text}").as_bytes()).expect("a trace");
+        assert_eq!(trace.notes.count(NoteKind::Overwritten), 15);
+        trace.meta.gaps.iter().map(|gap| (gap.cpu.0, gap.before_ns, gap.events)).collect()
+    };
+    let switch = |cpu: u32| SWITCH.replace("[001]", &format!("[00{cpu}]"));
+    assert_eq!(gaps(&switch(1)), [(1, 0, Some(15))]);
+    let two = format!("{}##### CPU 2 buffer started ####\n{}", switch(1), switch(2));
+    assert_eq!(gaps(&two), [(1, 0, None), (2, 0, None)]);
+    let lost = format!("{two}CPU:2 [LOST 3 EVENTS]\n{}", switch(2).replace("0.0002", "0.0003"));
+    assert_eq!(gaps(&lost), [(1, 0, None), (2, 0, None), (2, 300_000, Some(3))]);
+}
+
 /// A block of zstd that says it holds four gigabytes, and options that point to each other.
 #[test]
 fn bombs_and_rings() {
