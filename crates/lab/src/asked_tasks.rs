@@ -14,13 +14,16 @@ pub(crate) fn is_meant(asked: &[TaskSelector], pid: u32, comm: &str) -> bool {
     asked.is_empty() || asked.iter().any(|whom| whom.matches(pid, comm))
 }
 
-/// Makes sure that everybody who is asked for is there.
+/// Makes sure that everybody who is asked for is there; the idle tasks are nobody.
 pub(crate) fn all_are_there<'n>(
     asked: &[TaskSelector],
     there: impl IntoIterator<Item = Named<'n>>,
 ) -> Result<(), Error> {
     if asked.is_empty() {
         return Ok(());
+    }
+    if asked.contains(&TaskSelector::Pid(0)) {
+        return Err(Error::IdleTask);
     }
     let there: Vec<Named<'n>> = there.into_iter().collect();
     let is_there = |whom: &TaskSelector| there.iter().any(|(pid, comm)| whom.matches(*pid, comm));

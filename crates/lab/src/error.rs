@@ -153,6 +153,9 @@ pub enum Error {
         /// A name or a pid that is there, and alike.
         nearest: Option<String>,
     },
+    /// The idle task was asked for.
+    #[error("task 0 is the idle task of every CPU, which waits for nothing: ask for a task that a CPU runs")]
+    IdleTask,
     /// Nothing to explain in a recording.
     #[error(
         "there is no wakeup that could be explained: none of these tasks is woken and then switched to; the events \

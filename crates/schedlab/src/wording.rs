@@ -12,7 +12,7 @@ pub fn of(error: &Error) -> String {
     let with_option = |option: &str| format!("{option}: {error}");
     match error {
         Error::NoSuchTask(_) => format!("{error}; `schedlab inspect TRACE` lists those of a recording"),
-        Error::NoTask { nearest: Some(_), .. } => with_option("--task"),
+        Error::NoTask { nearest: Some(_), .. } | Error::IdleTask => with_option("--task"),
         Error::NoTask { nearest: None, .. } => format!("--task: {error}; without --task all are meant"),
         Error::NobodyOnTheWay { .. } => with_option("--at"),
         Error::NobodyIn { .. } => with_option("--in"),

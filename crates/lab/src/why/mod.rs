@@ -15,7 +15,7 @@ use machine::Window;
 use remedies::{Late, remedies};
 use report::why::{Blamed, Waits, Wakeups};
 use scheduler::{Nanos, Pid, Reason};
-use schema::why::{Blame, Explanation, LateBy, WhyResult};
+use schema::why::{Blame, Explanation, LateBy, WhyResult, WhyTask};
 use schema::{Grade, ReplayFidelity, WhySchema};
 use std::collections::{BTreeMap, BTreeSet};
 use workload::replay::TaskSelector;
@@ -47,7 +47,16 @@ impl Default for Question {
 /// # Errors
 /// Those of a run; a task that there is not, a time at which none of them is on its way, no wakeups at all.
 pub fn why(experiment: &Experiment, question: Question) -> Result<WhyResult, Error> {
-    Ok(answer(experiment, question)?.why)
+    let Answer { mut why, run } = answer(experiment, question)?;
+    // A replayed task is known by its recorded pid; a page shows the run, with the run's.
+    let recorded = run.logged.map(|logged| logged.recorded_pids).unwrap_or_default();
+    let name = &mut |task: &mut WhyTask| {
+        if let Some(pid) = recorded.get(&Pid(task.pid.0)) {
+            task.pid = schema::Pid(pid.cast_signed());
+        }
+    };
+    why.explanations.iter_mut().for_each(|one| one.each_task(name));
+    Ok(why)
 }
 
 /// What was asked, and the run of which it was.
@@ -109,7 +118,7 @@ pub(crate) fn explain(
     for (one, number) in explanations.iter_mut().zip(&numbers).take(tries) {
         let alike = Wakeups::of_waits(log, question.waits, |_, comm| comm == &*one.task.comm);
         let nth = wakeups.nth_of_its_task(*number);
-        let recorded_pids = &BTreeMap::new();
+        let recorded_pids = &logged.recorded_pids;
         let waits = question.waits;
         let late = Late { run: &run.result, one, nth, waits, alike: &alike, log, recorded_pids };
         one.remedies = Some(remedies(experiment, &late));

@@ -5,6 +5,7 @@ mod cause;
 mod explanation;
 mod recorded;
 mod remedy;
+mod tasks;
 
 pub use blame::{Blame, BlameRow, LateBy};
 pub use cause::{Budget, Cause, Handler, HandlerContext, HeldMutex, IrqsOffPath, Precedence};

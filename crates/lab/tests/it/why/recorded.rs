@@ -1,6 +1,6 @@
 //! Recordings explained as they are.
 
-use lab::schema::why::{Budget, Cause, Precedence, WhyResult};
+use lab::schema::why::{Budget, Cause, Explanation, Precedence, WhyResult};
 use lab::schema::{ExperimentText, LoadText, LogEvent, MachineText};
 use lab::trace::WaitsMeant;
 use lab::{
@@ -86,6 +86,7 @@ fn what_is_not_there_is_said() {
     let error = |question: &RecordedQuestion| asked(question).expect_err("not there").to_string();
     assert_eq!(error(&question("f33")), "there is no task f33; did you mean 'f3'?");
     assert_eq!(error(&question("8011")), "there is no task 8011; the nearest pid is 8010");
+    assert!(error(&question("0")).starts_with("task 0 is the idle task of every CPU"));
     let nobody = error(&RecordedQuestion { at: Some(Nanos::from_secs(1)), ..question("f3") });
     assert!(nobody.starts_with("no wakeup is on its way at 1s; the nearest is due at "), "{nobody}");
     // 0.18 s before the first event: no span since that, as the recording is not as long.
@@ -142,17 +143,27 @@ fn a_replay_that_is_far_off_does_not_say_what_would_have_helped() {
     assert!(ask(&far, Some(1), "poor for latency"));
 }
 
-/// In the run it has another one.
+/// In the run it has another one, and so have others, which are named by their recorded ones, too.
 #[test]
-fn a_task_of_a_replay_is_asked_for_by_its_recorded_pid() {
-    let pid = asked(&question("f3")).expect("it is explained").explanations[0].task.pid;
+fn a_task_of_a_replay_has_its_recorded_pid() {
+    let recorded = asked(&question("f3")).expect("it is explained").explanations;
+    let pid = recorded[0].task.pid;
     let by = |whom: &str| {
         let asked = Experiment { tasks: vec![whom.parse().expect("a task")], ..replay("vm2") };
         why(&asked, Question { worst: 1, ..Question::default() }).map(|found| found.explanations)
     };
     let by_name = by("f3").expect("it is explained");
     assert_eq!(by(&pid.0.to_string()).expect("recorded as this"), by_name);
-    assert_eq!(by(&by_name[0].task.pid.0.to_string()).expect("here it is this"), by_name);
+    assert_eq!(by_name[0].task.pid, pid);
+    let culprit = |explanations: &[Explanation]| {
+        let causes = explanations.iter().flat_map(|one| &one.stretches).map(|stretch| &stretch.cause);
+        let mut runs = causes.filter_map(|cause| match cause {
+            Cause::Running { task, .. } if &*task.comm == "f2" => Some(task.pid),
+            _ => None,
+        });
+        runs.next().expect("f2 goes before it")
+    };
+    assert_eq!(culprit(&by_name), culprit(&recorded));
     let missing = by(&(pid.0 + 10_000).to_string()).expect_err("nobody is called so").to_string();
     assert!(missing.contains("the nearest pid is "), "{missing}");
 }
