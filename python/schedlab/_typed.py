@@ -1703,7 +1703,8 @@ class InspectResult(Record):
     """The machine and its kernel as they were set up (`hz`, `preempt`, `features`, `smt`, `governor`, sysctls, …),
     as far as the recorder wrote it down."""
     idle_polls: bool | None
-    """Whether idle CPUs looked for work instead of halting, if the recorder wrote it down."""
+    """Whether idle CPUs looked for work all the time, if the recorder wrote it down. Whether the others halt or
+    wait with mwait is not told."""
     kernel: str | None
     """The kernel that recorded it, as in `uname`."""
     latency: InspectLatency

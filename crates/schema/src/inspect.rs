@@ -43,7 +43,8 @@ pub struct InspectResult {
     /// Tasks whose policy and affinity the recorder wrote down, also those without events.
     #[serde(default)]
     pub tasks_told: u64,
-    /// Whether idle CPUs looked for work instead of halting, if the recorder wrote it down.
+    /// Whether idle CPUs looked for work all the time, if the recorder wrote it down. Whether the others halt
+    /// or wait with mwait is not told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_polls: Option<bool>,
     /// The command that the recorder ran, if it wrote it down.

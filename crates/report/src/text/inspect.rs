@@ -58,7 +58,8 @@ fn head(result: &InspectResult) -> String {
         told.push(format!("policies and affinities of {}", plural(result.tasks_told, "task")));
     }
     if let Some(polls) = result.idle_polls {
-        told.push(format!("that idle CPUs {}", if polls { "poll" } else { "halt" }));
+        // Whether they halt or wait with mwait is not told.
+        told.push(format!("that idle CPUs {}", if polls { "poll" } else { "do not poll" }));
     }
     if !told.is_empty() {
         out += &labelled("tells", &told.join(", "));
@@ -276,7 +277,7 @@ mod tests {
         clock    perf
         span     9.61ms from 4772.028000 s
         holds    1 CPU, 3 tasks
-        tells    policies and affinities of 2 tasks, that idle CPUs halt
+        tells    policies and affinities of 2 tasks, that idle CPUs do not poll
         recorded make -j4, process 812
         host     hz=250, preempt=full
         groups   /web (2 processes, weight 300, 200ms/100ms, real-time 100ms/1.00s)
