@@ -132,7 +132,7 @@ class FileText(Record):
     _optional = frozenset(['changes', 'dialect', 'groups', 'locks', 'recorded_on', 'wakeup_costs', 'xxh128'])
     changes: list[list[str]] | None
     """Changes of its tasks, if it is a recording: `policy=TASK=fifo:50`, and likewise `nice`, `affinity`, `scale`,
-    `outside`, `until-end` and `without`. Each list is made at once, on top of those before it."""
+    `outside`, `until-end`, `until-done` and `without`. Each list is made at once, on top of those before it."""
     dialect: Literal["workgen", "rt-app"] | None
     """Which program would read it, if it is an rt-app file."""
     groups: Literal["recorded", "flat"] | None

@@ -19,7 +19,7 @@ pub struct TaskOptions {
 
 impl TaskOptions {
     /// Reads one of them by the name of its option: `policy`, `nice`, `affinity`, `scale`, `outside`,
-    /// `until-end`, `without`. `None` for another name.
+    /// `until-end`, `until-done`, `without`. `None` for another name.
     pub(crate) fn word(&mut self, option: &str, value: &str) -> Option<Result<(), String>> {
         let read = match option {
             "affinity" => affinity(value).map(|known| self.affinities.push(known)),
@@ -28,6 +28,7 @@ impl TaskOptions {
             "scale" => scale(value).map(|change| self.overrides.push(change)),
             "outside" => outside(value).map(|change| self.overrides.push(change)),
             "until-end" => until_end(value).map(|change| self.overrides.push(change)),
+            "until-done" => until_done(value).map(|change| self.overrides.push(change)),
             "without" => without(value).map(|change| self.overrides.push(change)),
             _ => return None,
         };
@@ -43,7 +44,8 @@ impl TaskOptions {
         for word in words {
             let (option, value) = word.split_once('=').unwrap_or((word, ""));
             let unknown = || {
-                let options = "affinity=, policy=, nice=, scale=, outside=, until-end= or without=";
+                let options = "affinity=, policy=, nice=, scale=, outside=, until-end=, until-done= or \
+                               without=";
                 Err(format!("write {options} and of which task"))
             };
             let read = options.word(option, value).unwrap_or_else(unknown);
@@ -95,6 +97,7 @@ fn word(Override { whom, what }: &Override) -> String {
         Changed::Waits(Waits::Absolute) => format!("outside={task}=absolute"),
         Changed::Waits(Waits::Relative) => format!("outside={task}=relative"),
         Changed::UntilEnd => format!("until-end={task}"),
+        Changed::UntilDone => format!("until-done={task}"),
         Changed::Without => format!("without={task}"),
     }
 }
@@ -180,6 +183,14 @@ pub fn until_end(text: &str) -> Result<Override, String> {
 ///
 /// # Errors
 /// No name.
+pub fn until_done(text: &str) -> Result<Override, String> {
+    Ok(Override { whom: tasks(text)?, what: Changed::UntilDone })
+}
+
+/// `TASK`.
+///
+/// # Errors
+/// No name.
 pub fn without(text: &str) -> Result<Override, String> {
     Ok(Override { whom: tasks(text)?, what: Changed::Without })
 }
@@ -239,6 +250,7 @@ mod tests {
             "outside=*=absolute",
             "outside=x=relative",
             "until-end=x",
+            "until-done=x",
             "without=x",
         ];
         let words = words.map(str::to_owned);

@@ -183,7 +183,8 @@ pub struct FileText {
     #[serde(skip_serializing_if = "is_default")]
     pub wakeup_costs: WakeupCosts,
     /// Changes of its tasks, if it is a recording: `policy=TASK=fifo:50`, and likewise `nice`, `affinity`,
-    /// `scale`, `outside`, `until-end` and `without`. Each list is made at once, on top of those before it.
+    /// `scale`, `outside`, `until-end`, `until-done` and
+    /// `without`. Each list is made at once, on top of those before it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Vec<String>>,
     /// The machine on which it was recorded, if it is a recording; an empty one is that of the run. Without

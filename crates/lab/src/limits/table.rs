@@ -223,7 +223,8 @@ pub(super) const LIMITS: &[Limit] = &[
         changes: "When such programs are done on other machines: twice the recorded time on half of the CPUs, \
                   where they really stop at the same time. Tasks that end at one moment after unequal work \
                   are found, and warned of; so are those that end so after equal work, which may be as much work \
-                  as well, and their finishing time has no grade. A single one shows nothing.",
+                  as well, and their finishing time has no grade unless it is said that their work ends them \
+                  (until-done). A single one shows nothing.",
         profiles: ALL,
         source: "recordings of mix_lab on 1, 2 and 4 CPUs",
     },

@@ -162,6 +162,11 @@ pub struct Common {
     /// where more CPUs are. Without it, a task repeats its recorded amount of work.
     #[arg(long, value_name = "TASK", value_parser = task_options::until_end)]
     until_end: Vec<Override>,
+    /// Says that a task of a recording ends when its work is done, although it looks as if the clock had
+    /// ended it: tasks that end at one moment may have shared out their work. When the replay is done has a
+    /// grade then.
+    #[arg(long, value_name = "TASK", value_parser = task_options::until_done)]
+    until_done: Vec<Override>,
     /// Leaves the work of a task of a recording out; whom it wakes and forks, it still does.
     #[arg(long, value_name = "TASK", value_parser = task_options::without)]
     without: Vec<Override>,
@@ -326,8 +331,15 @@ impl Common {
     }
 
     fn reading(&self) -> Result<Reading, Error> {
-        let overrides =
-            [&self.policy, &self.nice, &self.scale, &self.outside, &self.until_end, &self.without];
+        let overrides = [
+            &self.policy,
+            &self.nice,
+            &self.scale,
+            &self.outside,
+            &self.until_end,
+            &self.until_done,
+            &self.without,
+        ];
         let overrides = overrides.into_iter().flatten().cloned().collect();
         Ok(Reading {
             dialect: match self.dialect {

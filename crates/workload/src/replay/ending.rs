@@ -46,10 +46,10 @@ fn id(task: &RecordedTask) -> TraceTask {
 }
 
 impl ByClock {
-    /// Whether the clock ends all of them in the replay, too.
-    pub fn is_told(&self, recording: &Recording, overrides: &[Override]) -> bool {
-        let is_told =
-            |task: &RecordedTask| overrides.iter().any(|o| o.what == Changed::UntilEnd && o.whom.is(task));
+    /// Whether it is said of all of them that the clock ends them in the replay, too (until-end), or that
+    /// their work does (until-done).
+    pub fn is_told(&self, recording: &Recording, overrides: &[Override], what: Changed) -> bool {
+        let is_told = |task: &RecordedTask| overrides.iter().any(|o| o.what == what && o.whom.is(task));
         let mut tasks = recording.tasks.iter().filter(|task| self.tasks.contains(&id(task)));
         tasks.all(is_told)
     }
@@ -141,14 +141,14 @@ fn together(
     let warning = if is_unequal {
         format!(
             "{who} after unequal work ({} to {}): they seem to run until a certain time (if so, say until-end \
-             of them), or to share out their work as they go; {untold}",
+             of them), or to share out their work as they go (if their work ends them, say until-done); {untold}",
             seconds(least),
             seconds(most)
         )
     } else {
         format!(
             "{who} after equal work ({} each): they may run until a certain time (if so, say until-end of \
-             them), or have as much to do; if the clock ends them, {untold}",
+             them), or have as much to do (if so, say until-done); if the clock ends them, {untold}",
             seconds(most)
         )
     };
@@ -301,6 +301,20 @@ mod tests {
         };
         assert_eq!([warnings(&[]), warnings(&["hogx"])], [1, 1]);
         assert_eq!([warnings(&["hog*"]), warnings(&["hogy", "hogx"])], [0, 0]);
+    }
+
+    /// To say that they shared out their work makes their end an answer, and changes no task.
+    #[test]
+    fn work_ends_whom_it_is_said_of() {
+        let recorded = Replay::new(trace(&hogs(1_000_000, 1_000_500)));
+        let told = |whom: &str| {
+            let said = Override { whom: whom.parse().expect("a task"), what: Changed::UntilDone };
+            recorded.clone().with_overrides(&[said])
+        };
+        let (one, both) = (told("hogx"), told("hog*"));
+        assert_eq!((one.ending, one.warnings().len()), (Ending::Clock, recorded.warnings().len()));
+        assert_eq!((both.ending, both.warnings().len()), (Ending::Work, recorded.warnings().len() - 1));
+        assert!(!both.is_changed() && both.plays_as(&recorded));
     }
 
     #[test]

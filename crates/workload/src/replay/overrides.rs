@@ -47,6 +47,8 @@ pub enum Changed {
     Waits(Waits),
     /// After its last sleep it computes until the time at which it ended, however much CPU time it gets.
     UntilEnd,
+    /// Nothing: its work ends it, however much it looks as if the clock did.
+    UntilDone,
     /// It does nothing of its own; whom it wakes and what it starts, it still does, at no work.
     Without,
 }
@@ -60,6 +62,7 @@ impl fmt::Display for Changed {
             Changed::Scale(WorkFactor { millionths }) => write!(f, "work times {}", *millionths as f64 / 1e6),
             Changed::Waits(waits) => waits.fmt(f),
             Changed::UntilEnd => f.write_str("until it ended, by the clock"),
+            Changed::UntilDone => f.write_str("until its work is done"),
             Changed::Without => f.write_str("left out"),
         }
     }
@@ -97,7 +100,9 @@ fn meant(
     let is_passed_on = match what {
         Changed::Policy(policy) => !matches!(policy, Policy::Deadline(_)),
         Changed::Nice(_) => true,
-        Changed::Scale(_) | Changed::Waits(_) | Changed::UntilEnd | Changed::Without => false,
+        Changed::Scale(_) | Changed::Waits(_) | Changed::UntilEnd | Changed::UntilDone | Changed::Without => {
+            false
+        }
     };
     if !is_passed_on {
         return all;
@@ -182,6 +187,7 @@ fn change(recording: &mut Recording, index: TaskIndex, what: Changed) {
             }
         }
         Changed::Waits(waits) => waits.assume(recording, index),
+        Changed::UntilDone => {}
         Changed::UntilEnd => {
             let end = task.exited.unwrap_or(recording.span);
             until(&mut task.steps, end);

@@ -190,8 +190,16 @@ impl Replay {
         let sentences: Vec<String> =
             overrides.iter().filter(|o| self.has_task(&o.whom)).map(sentence).collect();
         self.changes.extend(sentences);
-        if let Some(told) = self.by_clock.take_if(|by_clock| by_clock.is_told(&self.recording, overrides)) {
-            self.caveats.warnings.retain(|warning| *warning != told.warning);
+        let is_told = |by_clock: &ByClock, what| by_clock.is_told(&self.recording, overrides, what);
+        let by_work = self.by_clock.as_ref().is_some_and(|by_clock| is_told(by_clock, Changed::UntilDone));
+        let told = self.by_clock.take_if(|by_clock| by_work || is_told(by_clock, Changed::UntilEnd));
+        self.caveats.warnings.retain(|warning| told.as_ref().is_none_or(|told| *warning != told.warning));
+        if by_work {
+            self.ending = Ending::Work;
+        }
+        // Who says only what ends a task changes nothing of it.
+        if overrides.iter().all(|o| o.what == Changed::UntilDone) {
+            return self;
         }
         let changed = overrides::apply(&self.recording, overrides);
         let before = std::mem::replace(&mut self.recording, changed);
