@@ -110,9 +110,9 @@ pub(super) const PLACEMENT: Limit = Limit {
     missing: "Fair tasks are placed at wakeup, fork and exec, and balanced between CPUs, by the rules and \
               constants of Linux 2.6.36.",
     changes: "Migrations, wakeup preemptions and what follows from them, on several CPUs: builds, hackbench, \
-              the threads of a core. On laptop, by the rules of 6.1 in place of those of 4.1, hackbench -g2 \
-              takes 6 % less time with twice as many wakeup preemptions; make -j4 has 126 migrations in \
-              place of 669; 11 hogs are balanced almost three times as often.",
+              the threads of a core. On laptop, with 6.1 in place of 4.1 (means of 8 seeds), hackbench -g2 \
+              takes 6 % less time with twice as many wakeup preemptions; make -j4 has 105 migrations in \
+              place of 625; 11 hogs have 26 in their first second in place of 22.",
     profiles: OLD_FAIR_3_3,
     source: "fair-placement 2, 4",
 };

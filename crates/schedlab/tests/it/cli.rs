@@ -338,8 +338,8 @@ name = "as it is"
 role = "prediction"
 
   [[variant.row]]
-  what = "wakeup preemptions"
-  metric = "totals.wakeup_preemptions"
+  what = "context switches"
+  metric = "totals.context_switches"
   at_least = LEAST
 "#;
 
@@ -370,7 +370,7 @@ fn a_figure_that_does_not_agree_is_named_and_makes_the_exit_code_1() {
     assert_eq!(output.status.code(), Some(1), "{out}{error}");
     assert!(out.contains("0 of 1 figures agree") && out.contains(" NO"), "{out}");
     assert!(error.contains("these should agree with the document and do not"), "{error}");
-    assert!(error.contains("as it is: wakeup preemptions is "), "{error}");
+    assert!(error.contains("as it is: context switches is "), "{error}");
     assert!(error.contains(", wanted at least 1000\n"), "{error}");
 }
 

@@ -249,7 +249,8 @@ fn real_time_throttling_that_would_have_hurt_less() {
 #[test]
 fn what_would_have_helped_who_is_preempted() {
     let mut pair = experiment("laptop", Some(1), "6.18.y", &[], &["hog -n 2"]);
-    pair.duration = Some(Nanos::from_millis(100));
+    // The worst wait begins half-way, so that what helps has time to cost the other hog something.
+    pair.duration = Some(Nanos::from_millis(200));
     let question = Question { worst: 1, waits: Waits::Runnable, tries: Some(1), ..Question::default() };
     let found = ask(&pair, question);
     let [one] = &found.explanations[..] else { panic!("{found:#?}") };
