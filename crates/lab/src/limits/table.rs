@@ -424,7 +424,7 @@ pub(super) const LIMITS: &[Limit] = &[
                   move; here, as before, when two are queued and one of them may: the newer rule is \
                   overload_rule=pushable.",
         changes: "Who looks for a task that waits alone. Behind the fair server it waits by either rule, as \
-                  pushes and pulls take it to be about to run: up to 50 ms in 6 of 22 audio loads, on 16 CPUs.",
+                  pushes and pulls take it to be about to run: up to 51 ms in 5 to 7 of 22 audio loads, on 16 CPUs.",
         profiles: SINCE_6_12,
         source: "rt-class 1.6",
     },
