@@ -397,7 +397,7 @@ class CpuIdle(Record):
 
 
 class IdleResult(Record):
-    """How CPUs used their idle states, over the whole run."""
+    """How CPUs used their idle states, in the run or in the stretch of it that the result tells of."""
 
     __slots__ = ()
     _inner = {'cpus': 'CpuIdle'}

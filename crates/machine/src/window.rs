@@ -2,7 +2,7 @@
 
 use crate::outcome::{DecisionCount, TaskOutcome};
 use scheduler::Nanos;
-use schema::{CpuResult, Stretch, Totals};
+use schema::{CpuIdle, CpuResult, Stretch, Totals};
 
 /// A stretch of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,6 +46,8 @@ pub struct WindowOutcome {
     pub tasks: Vec<TaskOutcome>,
     /// Every CPU.
     pub cpus: Vec<CpuResult>,
+    /// How each CPU used its idle states; empty where the machine has one.
+    pub idle_states: Vec<CpuIdle>,
     /// Machine-wide counters.
     pub totals: Totals,
     /// How often each decision fell for each reason that occurred.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How CPUs used their idle states, over the whole run.
+/// How CPUs used their idle states, in the run or in the stretch of it that the result tells of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -43,6 +43,21 @@ pub struct CpuIdle {
     pub cpu: u32,
     /// Every state, from the shallowest to the deepest.
     pub states: Vec<IdleStateUse>,
+}
+
+impl CpuIdle {
+    /// What came since `before`, an earlier moment of the same CPU.
+    #[must_use]
+    pub fn since(&self, before: &CpuIdle) -> CpuIdle {
+        let of_state = |(now, before): (&IdleStateUse, &IdleStateUse)| IdleStateUse {
+            state: now.state.clone(),
+            usage: now.usage - before.usage,
+            time_ns: now.time_ns - before.time_ns,
+            above: now.above - before.above,
+            below: now.below - before.below,
+        };
+        CpuIdle { cpu: self.cpu, states: self.states.iter().zip(&before.states).map(of_state).collect() }
+    }
 }
 
 /// How a CPU used a state, as /sys/devices/system/cpu/cpuN/cpuidle/stateN counts it.

@@ -61,14 +61,11 @@ fn unknown_machine(parts: &Parts<'_>) -> Option<String> {
     })
 }
 
-/// Of groups and idle states nobody knows what became of them in a part of the run.
-fn whole_run(parts: &Parts<'_>) -> Vec<String> {
+/// Of groups nobody knows what became of them in a part of the run.
+fn whole_run(parts: &Parts<'_>) -> Option<String> {
     let outcome = parts.outcome;
-    let of_groups = "what groups used, and what their limits did, is told of the whole run";
-    let of_idle = "how CPUs used their idle states is told of the whole run";
-    let told = [(!outcome.groups.is_empty(), of_groups), (!outcome.idle_states.is_empty(), of_idle)];
-    let told = told.into_iter().filter(|(is_told, _)| *is_told && outcome.window.is_some());
-    told.map(|(_, sentence)| sentence.to_owned()).collect()
+    let told = "what groups used, and what their limits did, is told of the whole run";
+    (!outcome.groups.is_empty() && outcome.window.is_some()).then(|| told.to_owned())
 }
 
 /// That nothing was found is said, too.

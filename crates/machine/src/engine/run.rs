@@ -418,7 +418,7 @@ impl Sim {
             rt_borrowed: self.rt_borrowed(end),
             outside_lost: user.channels.outside_lost.get(),
             idle_polls: self.hw().idle_monitor == IdleMonitor::Poll,
-            idle_states: self.hw().idle.as_ref().map_or_else(Vec::new, |idle| idle.results(end)),
+            idle_states: view.idle_results(end),
             ticks_at: self.surroundings.ticks_at.clone(),
             log: recorder.take_log(),
             aftermath: Vec::new(),

@@ -3,7 +3,7 @@
 use crate::script::{Clock, FREE_CHANNEL, fifo, ideal, ms, run_with, script, us};
 use machine::{
     Governor, IdleMonitor, IdleState, IdleStates, IrqOff, Machine, MachineSpec, Outcome, RunOptions, Setup,
-    Spread, Step, Tracing,
+    Spread, Step, Tracing, Window,
 };
 use scheduler::registry::Config;
 use scheduler::{CpuId, CpuMask, LevelKind, Nanos, Policy, Topology, TopologyLevel};
@@ -32,6 +32,17 @@ fn menu(cpus: usize) -> MachineSpec {
 
 /// A FIFO task that computes for 10 us each period, for a second, on an otherwise idle CPU.
 fn timer(spec: MachineSpec, settings: &[&str], period: Nanos, held: bool) -> (Outcome, Clock) {
+    timer_within(None, spec, settings, period, held)
+}
+
+/// The same, with a stretch that is measured by itself.
+fn timer_within(
+    window: Option<Window>,
+    spec: MachineSpec,
+    settings: &[&str],
+    period: Nanos,
+    held: bool,
+) -> (Outcome, Clock) {
     let mut setup = Setup::new(spec.cpus());
     let cycle = |n: u64| [Step::SleepUntil(period * n), Step::Compute(us(10))];
     let (mut task, clock) = script("timer", (1..1_000_000_000 / period.0).flat_map(cycle));
@@ -43,7 +54,7 @@ fn timer(spec: MachineSpec, settings: &[&str], period: Nanos, held: bool) -> (Ou
     }
     let config = Config::of_profile("6.1").expect("a profile");
     ["hz=250"].iter().chain(settings).for_each(|setting| config.set(setting).expect("a setting"));
-    let options = RunOptions { check: true, trace: Tracing::Everything, ..RunOptions::default() };
+    let options = RunOptions { check: true, trace: Tracing::Everything, window, ..RunOptions::default() };
     (Machine::new(spec, config, setup, options).expect("a machine").run().expect("it runs"), clock)
 }
 
@@ -208,6 +219,24 @@ fn times_in_states_add_up_to_idle_time() {
         let alternates = told.windows(2).all(|pair| (pair[0] == u32::MAX) != (pair[1] == u32::MAX));
         assert!(alternates, "a CPU enters a state, and leaves it");
     }
+}
+
+/// A stretch begins and ends where it is said, in the middle of leaving a state as well: of 20.97 ms in which
+/// the timer expires ten times, and its task computes eleven times, the CPU idles for the rest.
+#[test]
+fn a_stretch_has_the_idle_time_between_its_ends() {
+    let mut states = states();
+    states[3].leaving = Spread::Constant(us(60));
+    let stretch = Window { from: us(500_030), to: us(521_000) };
+    let spec = machine(1, Governor::Menu, states);
+    let (outcome, _) = timer_within(Some(stretch), spec, &["idle_tick=drop"], ms(2), false);
+    let window = outcome.window.as_ref().expect("the run gets there");
+    let [CpuIdle { states, .. }] = &window.idle_states[..] else { panic!("one CPU") };
+    assert_eq!(states.iter().map(|used| used.time_ns).sum::<u64>(), 20_970_000 - 11 * 10_000);
+    assert_eq!(Some(&window.idle_states[0].states[3]), states.iter().find(|used| used.state == "C6"));
+    let whole = used(&outcome, 0, "C6");
+    assert!((10..=25).contains(&states[3].usage), "{}", states[3].usage);
+    assert!(whole.usage > 480 && whole.time_ns > 900_000_000, "{whole:?}");
 }
 
 /// A new task goes to the idle CPU in the shallowest state (fair-placement 2.9). Of the two CPUs beside those

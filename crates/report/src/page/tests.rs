@@ -1,6 +1,6 @@
 //! What stands in a page, unpacked as its script unpacks it.
 
-use super::content::Content;
+use super::content::{Cell, Content};
 use super::document::{fitting, html};
 use super::timeline::{At, Budget, Builder, Kind, LeftAs, LogPart, Seen, State, Throttled, Timeline, of_log};
 use super::*;
@@ -322,6 +322,27 @@ fn every_kind_of_record_of_a_log_is_understood() {
     assert_eq!(!timeline.markers.is_empty(), has(|event| matches!(event, schema::LogEvent::Marker { .. })));
     assert_eq!(!timeline.settings.is_empty(), has(|event| matches!(event, schema::LogEvent::Setting { .. })));
     assert!(!timeline.events.is_empty());
+}
+
+/// Those of the text's table, all CPUs together before each by itself.
+#[test]
+fn a_page_has_the_idle_states() {
+    let mut run = example::run();
+    let table = |run: &schema::RunResult| {
+        let tables = Content::of_run(run, |_| "meaning").tables;
+        tables.into_iter().find(|table| table.title == "Idle states")
+    };
+    let shown = table(&run).expect("a machine with several");
+    assert!(shown.note.expect("who chose").starts_with("Chosen by the governor menu."));
+    let row = |cpu: &str, state: &str, numbers: [f64; 4]| {
+        let words = [cpu, state].map(|word| Cell::Text(word.to_owned()));
+        words.into_iter().chain(numbers.map(Cell::Number)).collect::<Vec<_>>()
+    };
+    assert_eq!(shown.rows[1], row("all", "C6", [80.0, 1_404_000_000.0, 8.0, 4.0]));
+    assert_eq!(shown.rows[2], row("0", "C1", [1_200.0, 81_000_000.0, 120.0, 60.0]));
+    assert_eq!(shown.rows.len(), 6, "two states of all and of two CPUs");
+    run.idle = None;
+    assert!(table(&run).is_none());
 }
 
 #[test]

@@ -263,14 +263,16 @@ fn signed(metric: &MetricComparison, difference: f64) -> String {
     if difference > 0.0 { format!("+{text}") } else { text }
 }
 
-/// The key of a metric that has no label here, for people.
+/// The key of a metric that has no label here, for people: as its label has it, where that has a name in it.
 fn in_words(key: &str) -> String {
     let words = |key: &str| key.replace(['.', '_'], " ");
-    match key.strip_prefix("groups.").and_then(|rest| rest.rsplit_once('.')) {
-        // Names of groups may have dots of their own.
-        Some((group, metric)) => format!("group {group}: {}", words(metric)),
-        None => words(key),
+    for (prefix, of) in [("groups.", "group"), ("idle.", "idle state")] {
+        // Names of groups and states may have dots of their own.
+        if let Some((name, metric)) = key.strip_prefix(prefix).and_then(|rest| rest.rsplit_once('.')) {
+            return format!("{of} {name}: {}", words(metric));
+        }
     }
+    words(key)
 }
 
 /// What the table does not show.

@@ -37,6 +37,28 @@ fn a_stretch_of_a_run_is_told_by_itself() {
     assert_eq!(whole.loads, part.loads, "what the load reports is of all of it");
 }
 
+/// The run's, and both sides of a comparison.
+#[test]
+fn idle_states_are_those_of_the_stretch() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let machine = folder.path().join("states.toml");
+    let laptop = include_str!("../../../../machines/laptop.toml");
+    let states = "[idle]\ngovernor = { name = \"menu\", origin = \"assumed: a test\" }\nstates = [{ name = \
+                  \"C6\", exit_latency_ns = 100000, target_residency_ns = 300000, origin = \"assumed: a test\" }]\n";
+    std::fs::write(&machine, format!("{laptop}\n{states}")).expect("a file");
+    let machine = machine.to_str().expect("UTF-8");
+    let load = ["periodic -p 10ms -r 100us", "--for", "2s", "--cpus", "1", "--machine", machine];
+    let part = run(&[&load[..], &STRETCH].concat());
+    let time = part.idle.as_ref().expect("states").all_cpus()[0].time_ns;
+    assert!((480_000_000..500_000_000).contains(&time), "{time}");
+    assert!(!part.notes.iter().any(|note| note.contains("idle states")), "{:?}", part.notes);
+    let args = [&["compare"], &load[..], &STRETCH, &["--repeat", "2", "--with", "NO_WAKEUP_PREEMPTION"]].concat();
+    let compared: Comparison = serde_json::from_str(&json(&args)).expect("a comparison");
+    let metric = compared.variants[0].metrics.iter().find(|one| one.metric.key == "idle.C6.time");
+    let base = metric.expect("it is compared").base;
+    assert!((480e6..500e6).contains(&base), "{base}");
+}
+
 #[test]
 fn recording_and_replay_are_those_of_the_stretch() {
     let result = run(&[&[TRACE][..], &STRETCH].concat());

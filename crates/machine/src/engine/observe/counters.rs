@@ -3,7 +3,7 @@
 use super::view::View;
 use crate::outcome::DecisionCount;
 use scheduler::{CpuId, Nanos, Reason};
-use schema::{CpuResult, Totals};
+use schema::{CpuIdle, CpuResult, Totals};
 
 impl<'s> View<'s> {
     /// What each CPU has counted up to `at`.
@@ -22,6 +22,11 @@ impl<'s> View<'s> {
             }
         };
         cpus.map(result).collect()
+    }
+
+    /// How each CPU has used its idle states up to `at`; empty where the machine has one.
+    pub fn idle_results(self, at: Nanos) -> Vec<CpuIdle> {
+        self.hw().idle.as_ref().map_or_else(Vec::new, |idle| idle.results(at))
     }
 
     /// What the machine has counted.

@@ -6,7 +6,7 @@ use crate::outcome::{DecisionCount, TaskOutcome, TimeUnder};
 use crate::window::{Window, WindowOutcome};
 use scheduler::dl::DlEntity;
 use scheduler::{Class, Nanos, Pid, TaskId};
-use schema::{CpuResult, Totals};
+use schema::{CpuIdle, CpuResult, Totals};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -24,6 +24,7 @@ struct Counted {
     /// Those that lived or had lived.
     tasks: Vec<TaskOutcome>,
     cpus: Vec<CpuResult>,
+    idle_states: Vec<CpuIdle>,
     totals: Totals,
     /// In the order of all reasons.
     decisions: Vec<DecisionCount>,
@@ -63,6 +64,7 @@ impl View<'_> {
             at,
             tasks,
             cpus: self.cpu_results(at),
+            idle_states: self.idle_results(at),
             totals: self.totals(),
             decisions: self.decisions().collect(),
         }
@@ -110,6 +112,7 @@ impl Counted {
             None => task,
         });
         let cpus = self.cpus.iter().zip(&before.cpus).map(|(cpu, before)| cpu.since(before));
+        let idle_states = self.idle_states.iter().zip(&before.idle_states);
         let decisions = self
             .decisions
             .into_iter()
@@ -119,6 +122,7 @@ impl Counted {
             window: Window { from: before.at, to: self.at },
             tasks: tasks.collect(),
             cpus: cpus.collect(),
+            idle_states: idle_states.map(|(cpu, before)| cpu.since(before)).collect(),
             totals: self.totals.since(&before.totals),
             decisions: decisions.filter(|decision| decision.count > 0).collect(),
         }

@@ -12,7 +12,7 @@ pub fn measure(run: &RunResult, figures: &mut Figures) {
     if let Some(energy) = frequency.and_then(|frequency| frequency.energy_uj) {
         figures.count("energy", "energy in uJ", Better::Lower, energy).headline();
     }
-    if let Some(idle) = run.idle.as_ref().filter(|_| run.window.is_none()) {
+    if let Some(idle) = &run.idle {
         figures.group("idle", "idle state");
         for IdleStateUse { state, time_ns, .. } in idle.all_cpus() {
             figures.nanos(&format!("{state}.time"), &format!("{state}: time"), Better::Neutral, time_ns);

@@ -2,7 +2,9 @@
 
 use super::{Cell, Content, Table, Text, Unit, duration};
 use crate::text::{head, load_of, replay_words, tasks};
-use schema::{CpuResult, Figure, RqLockStats, RunResult, TaskResult, Totals, Window};
+use schema::{
+    CpuIdle, CpuResult, Figure, IdleResult, IdleStateUse, RqLockStats, RunResult, TaskResult, Totals, Window,
+};
 
 impl Content {
     /// Of a run. `meaning` says what a reason of the scheduler means.
@@ -31,6 +33,7 @@ impl Content {
         content.table(task_table(&run.tasks));
         content.table(group_table(run));
         content.table(cpu_table(&run.cpus));
+        content.tables.extend(run.idle.as_ref().map(idle_table));
         content.table(counters(&run.totals, length_ns(run)));
         content.table(decisions(run, meaning));
         for dump in &run.dumps {
@@ -180,6 +183,39 @@ fn cpu_table(cpus: &[CpuResult]) -> Table {
             row
         })
         .collect();
+    table
+}
+
+/// All CPUs together, then each of them.
+fn idle_table(idle: &IdleResult) -> Table {
+    use Unit::{Count, Ns, Text};
+    let columns = [
+        ("CPU", Text),
+        ("idle state", Text),
+        ("entered", Count),
+        ("time", Ns),
+        ("too deep", Count),
+        ("too shallow", Count),
+    ];
+    let mut table = Table::new("Idle states", &columns);
+    table.note = Some(format!(
+        "Chosen by the governor {}. Too deep: left so soon that a shallower state would have been better.",
+        idle.governor
+    ));
+    let row = |cpu: &str, used: &IdleStateUse| {
+        vec![
+            Cell::text(cpu),
+            Cell::text(&used.state),
+            Cell::count(used.usage),
+            Cell::count(used.time_ns),
+            Cell::count(used.above),
+            Cell::count(used.below),
+        ]
+    };
+    table.rows = idle.all_cpus().iter().map(|used| row("all", used)).collect();
+    for CpuIdle { cpu, states } in &idle.cpus {
+        table.rows.extend(states.iter().map(|used| row(&cpu.to_string(), used)));
+    }
     table
 }
 

@@ -322,4 +322,7 @@ fn what_is_no_difference_in_the_digits_of_a_sentence_is_not_told_in_one() {
 fn what_is_not_compared_is_named_in_words() {
     assert_eq!(in_words("groups.system.slice.rt_throttled"), "group system.slice: rt throttled");
     assert_eq!(in_words("tasks.periodic.wait"), "tasks periodic wait");
+    let figures = crate::compare::measure(&example::run());
+    let of_idle = figures.iter().find(|figure| figure.metric.key.starts_with("idle.")).expect("it idles");
+    assert_eq!(in_words(&of_idle.metric.key), of_idle.metric.label, "one name wherever it is told");
 }

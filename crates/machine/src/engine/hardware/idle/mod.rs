@@ -32,6 +32,8 @@ struct IdleCpu {
     known: RefCell<Known>,
     /// The state that it is in, and since when.
     entered: Cell<Option<Entered>>,
+    /// The state that it was in last, and when it will have left it.
+    left: Cell<Option<Left>>,
     /// What the governor has not been told.
     idled: Cell<Option<Idled>>,
     /// A tick has come in idle.
@@ -48,6 +50,12 @@ struct IdleCpu {
 
 #[derive(Clone, Copy, Debug)]
 struct Entered {
+    state: usize,
+    at: Nanos,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Left {
     state: usize,
     at: Nanos,
 }
@@ -81,6 +89,7 @@ impl IdleCpus {
         let cpu = |number| IdleCpu {
             known: RefCell::new(known()),
             entered: Cell::new(None),
+            left: Cell::new(None),
             idled: Cell::new(None),
             got_tick: Cell::new(false),
             tick_is_stopped: Cell::new(true),
@@ -191,6 +200,7 @@ impl IdleCpus {
         let Some(Entered { state, at }) = of.entered.take() else { return };
         let leaving = self.states[state].leaving.draw(&mut of.dice.borrow_mut());
         of.leaving.set(leaving);
+        of.left.set(Some(Left { state, at: now + leaving }));
         let length = now.saturating_sub(at) + leaving;
         of.idled.set(Some(Idled { state, length, by_tick: false, polled_in_vain }));
         let used = &mut of.uses.borrow_mut()[state];
@@ -237,11 +247,15 @@ impl IdleCpus {
     /// How the CPUs have used their states up to `at`.
     pub fn results(&self, at: Nanos) -> Vec<CpuIdle> {
         let of_cpu = |(number, cpu): (u32, &IdleCpu)| {
-            let open = cpu.entered.get();
+            let (open, left) = (cpu.entered.get(), cpu.left.get());
             let uses = cpu.uses.borrow();
             let of_state = |(state, used): (usize, &Use)| {
                 let open = open.filter(|open| open.state == state);
-                let time = used.time + open.map_or(Nanos::ZERO, |open| at.saturating_sub(open.at));
+                let open = open.map_or(Nanos::ZERO, |open| at.saturating_sub(open.at));
+                // What it takes to leave a state has been counted when that began.
+                let left = left.filter(|left| left.state == state);
+                let ahead = left.map_or(Nanos::ZERO, |left| left.at.saturating_sub(at));
+                let time = (used.time + open).saturating_sub(ahead);
                 IdleStateUse {
                     state: self.states[state].name.clone(),
                     usage: used.entries,
