@@ -102,6 +102,12 @@ pub enum OutsideChange {
         /// In each period; `None`: all of it. Zero is refused, as where there are real-time tasks.
         runtime: Option<Nanos>,
     },
+    /// Somebody opens /dev/cpu_dma_latency and writes this into it: from then on idle CPUs enter no state
+    /// that takes longer to leave, on machines whose file has idle states (machine.md 5.4).
+    CpuDmaLatency {
+        /// Longer nobody wants to wait.
+        limit: Nanos,
+    },
 }
 
 /// A message from outside the model (a device, the network, a user, a timer of the kernel's own): an

@@ -88,6 +88,7 @@ pub(crate) fn change_text(change: OutsideChange) -> String {
             let runtime = runtime.map_or_else(|| "all".to_owned(), |runtime| format!("{} ns", runtime.0));
             format!("real-time of group {}: {runtime}", group.index())
         }
+        OutsideChange::CpuDmaLatency { limit } => format!("cpu_dma_latency: {} ns", limit.0),
     }
 }
 

@@ -287,15 +287,15 @@ pub(super) const LIMITS: &[Limit] = &[
         effect: Effect::Medium,
         missing: "Machines that come with the program have one idle state: an idle CPU stops its tick at once, from \
                   6.1.167 on after one tick in idle (idle_tick), and all idle CPUs wake up equally fast. A machine \
-                  file may have several, and a governor ([idle]; calibrating reads them): menu, haltpoll or none. \
-                  Of these: teo and ladder, what menu makes of tasks that wait for devices, and what it did \
-                  before 4.17; timers of the wheel, which a CPU knows half a tick ahead here; states of cores \
+                  file may have several, and a governor ([idle]; calibrating reads them): menu, teo, haltpoll or none. \
+                  Of these: ladder, what menu makes of tasks that wait for devices, what it did before 4.17, and \
+                  teo before 5.14; timers of the wheel, which a CPU knows half a tick ahead here; states of cores \
                   and packages, whose CPUs have to agree; that frequencies and caches suffer from deep \
                   states; and the time that it takes to enter one and to stop the tick.",
         changes: "On machines without [idle], how often CPUs balance while they idle: an idle guest of 6.1 with four \
                   2 ms timers has 109 such passes a second and CPU, none with idle_tick=drop (a dump of schedstat \
-                  counts them); and the time to leave deep states, 50 to 180 us and more of C6. How far menu's \
-                  choices are those of a real machine is not measured: no recording here is of one with states.",
+                  counts them); and the time to leave deep states, 50 to 180 us and more of C6. How far the \
+                  governors' choices are those of a real machine is not measured: no recording here is of one with states.",
         profiles: ALL,
         source: "fair-placement 2.9, 5.2, 5.4; machine.md 5.3, 5.4",
     },

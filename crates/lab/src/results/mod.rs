@@ -1,5 +1,6 @@
 //! From what the machine and the loads counted to a result of schema `schedlab/1`.
 
+mod idle;
 mod log_head;
 mod notes;
 mod replay;

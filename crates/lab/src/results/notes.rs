@@ -1,6 +1,6 @@
 //! What a reader must know before trusting the figures.
 
-use super::Parts;
+use super::{Parts, idle};
 use crate::kernel::NamedKernel;
 use crate::{DEFAULT_MACHINE, DEFAULT_PROFILE, LoadSpec};
 use crate::{groups, limits};
@@ -22,7 +22,9 @@ pub fn warnings(parts: &Parts<'_>) -> Vec<String> {
     let recorded = uname.filter_map(NamedKernel::of_uname).find_map(|kernel| kernel.warning(profile));
     let of_recordings = unknown_kernel(parts).into_iter().chain(unknown_ticks(parts));
     let divided = parts.undivided.iter().cloned();
-    asked.or(recorded).into_iter().chain(of_loads).chain(of_recordings).chain(divided).collect()
+    let of_machine = idle::warnings(parts);
+    let of_kernel = asked.or(recorded).into_iter();
+    of_kernel.chain(of_loads).chain(of_recordings).chain(divided).chain(of_machine).collect()
 }
 
 /// A recording that does not say its kernel runs under whatever is asked for, or under the default one.
@@ -93,6 +95,7 @@ pub fn of(parts: &Parts<'_>) -> Vec<String> {
     }
     notes.extend(experiment.kernel.named().note());
     notes.extend(unknown_machine(parts));
+    notes.extend(idle::note(parts));
     notes.extend(behind_end(parts));
     notes.extend(ticks(parts));
     notes.extend(waiters(parts));

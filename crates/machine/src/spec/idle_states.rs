@@ -64,6 +64,8 @@ impl IdleState {
 pub enum Governor {
     /// By the next timer and by the last idle times: that of most machines.
     Menu,
+    /// By the next timer, and by how often CPUs woke up before theirs.
+    Teo,
     /// Polls for a while before it halts: that of virtual machines.
     Haltpoll,
     /// Nobody: always the first state that does not poll, and the tick is not asked about.
@@ -72,15 +74,35 @@ pub enum Governor {
 
 impl Governor {
     /// Every one.
-    pub const ALL: [Governor; 3] = [Governor::Menu, Governor::Haltpoll, Governor::None];
+    pub const ALL: [Governor; 4] = [Governor::Menu, Governor::Teo, Governor::Haltpoll, Governor::None];
 
     /// The word for it in a machine file, and in `/sys/devices/system/cpu/cpuidle/current_governor`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Governor::Menu => "menu",
+            Governor::Teo => "teo",
             Governor::Haltpoll => "haltpoll",
             Governor::None => "none",
+        }
+    }
+
+    /// What it is, in a sentence.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Governor::Menu => {
+                "Idle governor: the deepest idle state that is worth it for the time up to the next timer, or for \
+                 the last eight idle times if these are shorter and alike."
+            }
+            Governor::Teo => {
+                "Idle governor: the deepest idle state that is worth it for the time up to the next timer, and a \
+                 shallower one if CPUs mostly woke up before their timers."
+            }
+            Governor::Haltpoll => {
+                "Idle governor of virtual machines: an idle CPU polls for up to 200 us before it halts."
+            }
+            Governor::None => "No idle governor: always the first idle state that does not poll.",
         }
     }
 }
@@ -125,10 +147,10 @@ fn read_governor(field: &Field<'_>, origins: &mut Vec<Origin>) -> Result<Governo
     let word = name.text()?;
     let Some(governor) = Governor::ALL.into_iter().find(|kind| kind.name() == word) else {
         let problem = match word {
-            "teo" | "ladder" => "is a governor that is not modelled",
+            "ladder" => "is a governor that is not modelled",
             _ => "is no idle governor",
         };
-        return Err(name.error(problem, "write menu, haltpoll or none"));
+        return Err(name.error(problem, "write menu, teo, haltpoll or none"));
     };
     origins.push(read_origin(&table, word.into())?);
     Ok(governor)
@@ -167,6 +189,10 @@ fn read_state(
         }
     };
     let exit_latency = rising("exit_latency_ns", |state| state.exit_latency)?;
+    if by == IdleMonitor::Poll && exit_latency > Nanos::ZERO {
+        let figure = table.required("exit_latency_ns")?;
+        return Err(figure.error("belongs to a state that polls, which has nothing to leave", "write 0"));
+    }
     let target_residency = rising("target_residency_ns", |state| state.target_residency)?;
     let mut state = IdleState::new(name, by, exit_latency, target_residency);
     state.leaving = read_leaving(&table, &state)?;

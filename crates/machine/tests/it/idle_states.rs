@@ -2,8 +2,8 @@
 
 use crate::script::{Clock, FREE_CHANNEL, fifo, ideal, ms, run_with, script, us};
 use machine::{
-    Governor, IdleMonitor, IdleState, IdleStates, IrqOff, Machine, MachineSpec, Outcome, RunOptions, Setup,
-    Spread, Step, Tracing, Window,
+    Governor, IdleMonitor, IdleState, IdleStates, IrqOff, Machine, MachineSpec, Outcome, OutsideChange,
+    RunOptions, Setup, Spread, Step, TimedChange, Tracing, Window,
 };
 use scheduler::registry::Config;
 use scheduler::{CpuId, CpuMask, LevelKind, Nanos, Policy, Topology, TopologyLevel};
@@ -142,6 +142,46 @@ fn m22_beside_cpu_dma_latency_it_polls_and_keeps_the_tick() {
     let only_c1 = machine(1, Governor::Menu, states()[..2].to_vec());
     let (_, clock) = timer(only_c1, &[], ms(20), false);
     assert!(latencies(&clock, ms(20)).iter().all(|late| (us(1)..=us(2)).contains(late)));
+}
+
+/// machine.md 5.4: whoever writes into /dev/cpu_dma_latency in the middle of a run wakes the CPUs that idle
+/// too deep, and they choose anew: the timer before that pays for C6, the one behind it for no more than C1.
+#[test]
+fn cpu_dma_latency_that_is_held_from_a_time_on() {
+    let late = |limit| {
+        let mut setup = Setup::new(2);
+        let (mut task, clock) = script("timer", [ms(50), ms(100)].map(Step::SleepUntil));
+        (task.policy, task.cpus) = (fifo(50), Some(CpuMask::single(CpuId(1))));
+        setup.spawn_on(Nanos::ZERO, Some(CpuId(1)), task);
+        let changes = vec![TimedChange { at: ms(75), change: OutsideChange::CpuDmaLatency { limit } }];
+        let options = RunOptions { check: true, changes, ..RunOptions::default() };
+        let outcome = run_with(menu(2), "6.1", setup, options).expect("a run without error");
+        let woken: Vec<Nanos> = clock.borrow().clone();
+        ([woken[1] - ms(50), woken[2] - ms(100)], outcome.idle_states)
+    };
+    let ([before, after], states) = late(Nanos::ZERO);
+    assert!(before >= Nanos(39_900), "{before:?}");
+    assert_eq!(after, Nanos::ZERO, "it polls");
+    let polled = states.iter().map(|cpu| cpu.states[0].time_ns);
+    assert!(polled.clone().all(|polled| polled >= 24_000_000), "{:?}", polled.collect::<Vec<_>>());
+    let ([_, after], _) = late(us(2));
+    assert!(after >= us(1) && after <= us(2), "C1: {after:?}");
+    let ([_, after], _) = late(ms(1));
+    assert!(after >= Nanos(39_900), "C6 takes less: {after:?}");
+}
+
+/// machine.md 5.4, teo: a timer of 20 ms sleeps in C6; where something wakes its CPU each 100 us, C1E it is.
+#[test]
+fn teo_goes_by_what_woke_its_cpu() {
+    let teo = |period| {
+        let (outcome, _) = timer(machine(1, Governor::Teo, states()), &[], period, false);
+        (used(&outcome, 0, "C6").time_ns, used(&outcome, 0, "C1E").time_ns, ticks(&outcome))
+    };
+    let (deep, shallow, kept) = teo(ms(20));
+    assert!(deep > 950_000_000 && shallow < 10_000_000 && kept < 10, "{deep} {shallow} {kept}");
+    let (deep, shallow, kept) = teo(us(100));
+    assert!(shallow > 850_000_000 && deep < 10_000_000, "{deep} {shallow}");
+    assert!((248..=250).contains(&kept), "idle for less than a tick: {kept}");
 }
 
 /// A task wakes another one on an idle CPU: what that takes, and the interrupts that it gets.

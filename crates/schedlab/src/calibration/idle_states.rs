@@ -94,7 +94,9 @@ impl IdleTable {
         }
         let usable = self.usable();
         let (governor, origin) = match self.governor.as_str() {
-            known @ ("menu" | "haltpoll") if known == "menu" || self.halts_after_polling(&usable) => {
+            known @ ("menu" | "teo" | "haltpoll")
+                if known != "haltpoll" || self.halts_after_polling(&usable) =>
+            {
                 (known, "measured: sysfs, the present governor".to_owned())
             }
             "" | "none" => ("none", "measured: sysfs, no governor".to_owned()),
@@ -206,10 +208,12 @@ mod tests {
 
     #[test]
     fn what_cannot_be_said_is_said() {
-        let teo = read("teo", "teo", [SERVER, &SERVER[..2]]);
-        let text = teo.text(Nanos::ZERO);
-        assert!(text.contains("assumed: this kernel's governor, teo, is not modelled here"), "{text}");
+        let ladder = read("ladder", "ladder", [SERVER, &SERVER[..2]]);
+        let text = ladder.text(Nanos::ZERO);
+        assert!(text.contains("assumed: this kernel's governor, ladder, is not modelled here"), "{text}");
         assert!(text.contains("other CPUs have other ones"), "{text}");
+        let teo = read("teo", "teo", [SERVER, SERVER]).text(Nanos::ZERO);
+        assert!(teo.contains("{ name = \"teo\", origin = \"measured"), "{teo}");
         let guest = [("POLL", 0, 0, 0), ("haltpoll idle", 1, 1, 0)];
         let text = read("haltpoll", "guest", [&guest, &guest]).text(Nanos(9_500));
         assert!(text.contains("{ name = \"haltpoll\", origin = \"measured"), "{text}");

@@ -3,6 +3,7 @@
 
 use super::sim::Sim;
 use crate::engine::hardware::{Hw, IdleCpus, Mode, Prospect};
+use scheduler::platform::{Ipi, Platform};
 use scheduler::tick::idle_tick_stops;
 use scheduler::{CpuId, Nanos, ThisCpu};
 use schema::LogEvent;
@@ -76,6 +77,16 @@ impl Sim {
     pub fn keeps_tick_in_idle(&self, cpu: CpuId) -> Option<bool> {
         let idle = self.hw().idle.as_ref().filter(|_| self.k.idle_tick_is_governed())?;
         Some(!idle.tick_is_stopped(cpu))
+    }
+
+    /// From now on nobody wants to wait for longer: CPUs that idle already are asked to choose anew.
+    pub fn limits_idle_latency(&self, me: ThisCpu<'_, Hw>, limit: Nanos) {
+        let Some(idle) = &self.hw().idle else { return };
+        idle.limit_latency(limit);
+        let others = (0..self.k.cpus()).map(|cpu| CpuId(cpu as u16)).filter(|cpu| *cpu != me.id);
+        for cpu in others.filter(|cpu| idle.state_of(*cpu).is_some_and(|state| state.exit_latency > limit)) {
+            self.hw().send_ipi(me.id, cpu, Ipi::Reschedule);
+        }
     }
 
     /// Asks the governor, and stops the tick if that says so.

@@ -219,6 +219,7 @@ impl Sim {
                     rt.set_runtime(runtime);
                 }
             }
+            OutsideChange::CpuDmaLatency { limit } => self.limits_idle_latency(me, limit),
         }
     }
 

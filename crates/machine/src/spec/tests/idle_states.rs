@@ -58,10 +58,15 @@ fn what_cannot_be_is_refused() {
         (
             MENU,
             "\"menu\"",
-            "\"teo\"",
-            "governor.name: is a governor that is not modelled; write menu, haltpoll or",
+            "\"ladder\"",
+            "governor.name: is a governor that is not modelled; write menu, teo, haltpoll or",
         ),
-        (MENU, "\"menu\"", "\"manu\"", "governor.name: is no idle governor; write menu, haltpoll or none"),
+        (
+            MENU,
+            "\"menu\"",
+            "\"manu\"",
+            "governor.name: is no idle governor; write menu, teo, haltpoll or none",
+        ),
         (MENU, "\"menu\"", "\"haltpoll\"", "idle.governor: needs a state that polls and one that does not"),
         (HALTPOLL, "by = \"poll\", ", "", "idle.governor: needs a state that polls and one that does not"),
         (NEVER_SLEEPS, "\"menu\"", "\"none\"", "idle.governor: takes the first state that does not poll"),
@@ -69,6 +74,12 @@ fn what_cannot_be_is_refused() {
         (MENU, "by = \"mwait\"", "by = \"nap\"", "states[1].by: is no way to wait; write poll, mwait or hlt"),
         (MENU, "\"C6\"", "\"C1\"", "states[2].name: C1 is there already; name every state once"),
         (MENU, "\"C6\"", "\"C 6\"", "states[2].name: is no name"),
+        (
+            MENU,
+            "\"poll\", exit_latency_ns = 0",
+            "\"poll\", exit_latency_ns = 1",
+            "states[0].exit_latency_ns: belongs to a state that polls, which has nothing to leave; write 0",
+        ),
         (
             MENU,
             "ns = 85000",

@@ -5,6 +5,7 @@
 
 mod haltpoll;
 mod menu;
+mod teo;
 mod terms;
 
 use crate::rng::{Purpose, Rng};
@@ -14,6 +15,7 @@ use menu::Menu;
 use scheduler::{CpuId, Nanos};
 use schema::{CpuIdle, IdleStateUse};
 use std::cell::{Cell, RefCell};
+use teo::Teo;
 pub(crate) use terms::Prospect;
 use terms::{Choice, Idled};
 
@@ -23,7 +25,7 @@ pub(crate) struct IdleCpus {
     states: Vec<IdleState>,
     governor: Governor,
     /// [`Nanos::NEVER`] if nobody cares.
-    latency_limit: Nanos,
+    latency_limit: Cell<Nanos>,
     cpus: Box<[IdleCpu]>,
 }
 
@@ -64,6 +66,7 @@ struct Left {
 #[derive(Debug)]
 enum Known {
     Menu(Menu),
+    Teo(Teo),
     Haltpoll(Haltpoll),
     Nothing,
 }
@@ -83,6 +86,7 @@ impl IdleCpus {
         let IdleStates { governor, states } = machine.clone();
         let known = || match governor {
             Governor::Menu => Known::Menu(Menu::new()),
+            Governor::Teo => Known::Teo(Teo::new(states.len())),
             Governor::Haltpoll => Known::Haltpoll(Haltpoll::default()),
             Governor::None => Known::Nothing,
         };
@@ -99,7 +103,7 @@ impl IdleCpus {
             uses: RefCell::new(vec![Use::default(); states.len()]),
         };
         let cpus = (0..cpus as u64).map(cpu).collect();
-        IdleCpus { states, governor, latency_limit, cpus }
+        IdleCpus { states, governor, latency_limit: Cell::new(latency_limit), cpus }
     }
 
     fn cpu(&self, cpu: CpuId) -> &IdleCpu {
@@ -113,7 +117,12 @@ impl IdleCpus {
 
     /// Longer than this nobody wants to wait for an idle CPU.
     pub fn latency_limit(&self) -> Nanos {
-        self.latency_limit
+        self.latency_limit.get()
+    }
+
+    /// From now on.
+    pub fn limit_latency(&self, limit: Nanos) {
+        self.latency_limit.set(limit);
     }
 
     /// The CPU has executed a task, and ticks; now it idles.
@@ -147,6 +156,12 @@ impl IdleCpus {
                 }
                 menu.select(&self.states, ahead)
             }
+            Known::Teo(teo) => {
+                if let Some(idled) = idled {
+                    teo.update(&self.states, &idled, ahead.period);
+                }
+                teo.select(&self.states, ahead)
+            }
             Known::Haltpoll(haltpoll) => {
                 if let Some(idled) = idled {
                     haltpoll.update(&idled);
@@ -167,13 +182,13 @@ impl IdleCpus {
         /// Less than this a CPU does not poll, and not for more than that part of a tick's period (cpuidle).
         const LEAST: Nanos = Nanos(10_000);
         const LONGEST_PART: u64 = 16;
-        if self.latency_limit == Nanos::ZERO {
+        if self.latency_limit.get() == Nanos::ZERO {
             return None;
         }
         match &*self.cpu(cpu).known.borrow() {
             Known::Nothing => None,
             Known::Haltpoll(haltpoll) => Some(haltpoll.limit()),
-            Known::Menu(_) => {
+            Known::Menu(_) | Known::Teo(_) => {
                 let residencies = self.states.iter().skip(1).map(|state| state.target_residency);
                 let worth = residencies.into_iter().find(|residency| *residency >= LEAST);
                 Some(worth.map_or(period, |worth| worth.min(Nanos(period.0 / LONGEST_PART))))
@@ -289,11 +304,13 @@ mod tests {
     fn above_and_below() {
         let idle = cpus(Governor::Menu, Nanos::NEVER);
         let cpu = CpuId(1);
+        // When it has left.
+        let later = Nanos(1_000_000_000);
         let counts = |state: usize, us: u64| {
-            let before = idle.results(Nanos::ZERO)[1].states[state].clone();
+            let before = idle.results(later)[1].states[state].clone();
             idle.enters(cpu, state, Nanos(0));
             idle.leaves(cpu, Nanos(1_000 * us), false);
-            let after = idle.results(Nanos::ZERO)[1].states[state].clone();
+            let after = idle.results(later)[1].states[state].clone();
             assert_eq!(after.usage, before.usage + 1);
             assert_eq!(after.time_ns - before.time_ns, 1_000 * us + idle.leaving(cpu).0);
             (after.above - before.above, after.below - before.below)
@@ -342,6 +359,27 @@ mod tests {
         assert!(!idle.govern_ticks() && cpus(Governor::Menu, Nanos::NEVER).govern_ticks());
     }
 
+    /// machine.md 5.4: where nobody wants to wait and no state is fast enough, it is the shallowest, and a
+    /// machine that cannot poll stops its tick there.
+    #[test]
+    fn where_every_state_is_too_slow_it_is_the_first() {
+        let shallow = IdleState::new("C1", IdleMonitor::Mwait, Nanos(2_000), Nanos(2_000));
+        let deep = IdleState::new("C6", IdleMonitor::Mwait, Nanos(133_000), Nanos(600_000));
+        for governor in [Governor::Menu, Governor::Teo, Governor::None] {
+            let states = vec![shallow.clone(), deep.clone()];
+            let idle = IdleCpus::new(&IdleStates { governor, states }, 1, Nanos::ZERO, 1);
+            let (timer, with_tick, period) = (Nanos(20_000_000), Nanos(4_000_000), Nanos(4_000_000));
+            for latency_limit in [Nanos::ZERO, Nanos(1_999)] {
+                let ahead = Prospect { timer, with_tick, period, tick_is_stopped: false, latency_limit };
+                assert_eq!(
+                    idle.choose(CpuId(0), &ahead),
+                    Choice { state: 0, stops_tick: true },
+                    "{governor:?}"
+                );
+            }
+        }
+    }
+
     /// cpuidle polls up to the first residency of 10 us and more, not for more than a sixteenth of a tick.
     #[test]
     fn how_long_it_polls() {
@@ -350,5 +388,9 @@ mod tests {
         assert_eq!(idle.polls_for(CpuId(0), tick(4_000)), Some(tick(20)));
         assert_eq!(idle.polls_for(CpuId(0), tick(160)), Some(tick(10)));
         assert_eq!(cpus(Governor::Menu, Nanos::ZERO).polls_for(CpuId(0), tick(4_000)), None);
+        let shallow = IdleState::new("C1", IdleMonitor::Mwait, Nanos(2_000), Nanos(2_000));
+        let states = vec![idle.states[0].clone(), shallow];
+        let only_c1 = IdleCpus::new(&IdleStates { governor: Governor::Menu, states }, 1, Nanos::NEVER, 1);
+        assert_eq!(only_c1.polls_for(CpuId(0), tick(4_000)), Some(tick(4_000)), "no residency is of 10 us");
     }
 }
