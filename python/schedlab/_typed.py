@@ -1288,6 +1288,14 @@ class Totals(Record):
     """Time that these searches took."""
     rt_searches: int
     """Searches for the CPU of lowest real-time priority."""
+    rwsem_sleep_ns: int
+    """Time that these waits took, from when the semaphore was found taken, nanoseconds."""
+    rwsem_sleeps: int
+    """Waits for semaphores of the kernel in which the task slept."""
+    rwsem_spin_ns: int
+    """Time that these waits took, nanoseconds."""
+    rwsem_spins: int
+    """Waits for semaphores of the kernel (of mappings and address spaces) that were over while a task spun."""
     spinlock_sleeps: int
     """Sleeps in the back-off of user-space spinlocks."""
     wakeup_preemptions: int

@@ -18,8 +18,15 @@ pub(crate) fn log_head(experiment: &Experiment, result: &RunResult, outcome: &Ou
         loads: experiment.loads.iter().map(|load| load.text().to_owned()).collect(),
         objects: told_objects(&outcome.objects),
         tasks: outcome.starts.iter().map(task).collect(),
+        idle_states: idle_states(result),
         groups: (1..).zip(&outcome.groups).map(|(number, group)| of_group(number, group, outcome)).collect(),
     }
+}
+
+/// All CPUs have the same.
+fn idle_states(result: &RunResult) -> Vec<String> {
+    let first = result.idle.as_ref().and_then(|idle| idle.cpus.first());
+    first.map_or_else(Vec::new, |cpu| cpu.states.iter().map(|used| used.state.clone()).collect())
 }
 
 /// The root is the kernel's first group.

@@ -66,6 +66,7 @@ pub(super) fn attempts(experiment: &Experiment, late: &Late<'_>) -> Vec<(Attempt
         let places = causes.flat_map(|cause| placement.against(cause, stretch.cpu));
         let limits = limits(experiment, late, &stretch.cause);
         let limits = limits.into_iter().chain(rt_limits(late, stretch));
+        let limits = limits.chain(super::idle::against(experiment, late, stretch));
         for (attempt, because) in limits.chain(settings).chain(places) {
             if !found.iter().any(|(known, _)| *known == attempt) {
                 found.push((attempt, because));

@@ -1,6 +1,7 @@
 //! Why tasks were late: an experiment is run with its log, and its wakeups are explained.
 
 mod attempts;
+mod idle;
 mod placement;
 mod recorded;
 mod remedies;

@@ -3,6 +3,7 @@
 mod experiment_text;
 mod experiments;
 mod groups;
+mod idle_states;
 mod limits;
 mod memory;
 mod oracle;

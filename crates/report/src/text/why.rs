@@ -372,7 +372,8 @@ pub(crate) fn cause(cause: &Cause) -> String {
             let until = until.map_or(String::new(), |until| format!(", until {}", moment(until.0)));
             format!("throttled: {}{until}", used_up(budget))
         }
-        Cause::IdleExit {} => "the CPU wakes up from idle".to_owned(),
+        Cause::IdleExit { state: None } => "the CPU wakes up from idle".to_owned(),
+        Cause::IdleExit { state: Some(state) } => format!("the CPU wakes up from idle state {state}"),
         Cause::Idle {} => "the CPU idles; nobody has asked it yet".to_owned(),
         Cause::Switch {} => "the CPU switches".to_owned(),
         Cause::CacheRefill { from: Some(from) } => {
@@ -425,7 +426,7 @@ mod tests {
         };
         let mut stretches: Vec<WhyStretch> = Vec::new();
         for _ in 0..FOLDED {
-            stretches.push(stretch(1_000_000, |_| Cause::IdleExit {}));
+            stretches.push(stretch(1_000_000, |_| Cause::IdleExit { state: None }));
             stretches.push(stretch(10, |_| Cause::Switch {}));
         }
         let short = [stretch(300, |_| Cause::Softirq {}), stretch(200, |_| Cause::Softirq {})];

@@ -147,7 +147,8 @@ pub fn due_to(cause: &Cause) -> String {
                 format!("throttled: group {}", group.as_deref().unwrap_or("unknown"))
             }
         },
-        Cause::IdleExit {} => "idle exit".to_owned(),
+        Cause::IdleExit { state: None } => "idle exit".to_owned(),
+        Cause::IdleExit { state: Some(state) } => format!("idle exit from {state}"),
         Cause::Idle {} => "idle CPU".to_owned(),
         Cause::Switch {} => "switch".to_owned(),
         Cause::CacheRefill { .. } => "cache refill".to_owned(),

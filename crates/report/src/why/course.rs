@@ -22,6 +22,8 @@ pub(super) struct Course {
     owners: Vec<Vec<Since<Option<Pid>>>>,
     /// Their names.
     mutexes: Vec<Box<str>>,
+    /// The names of idle states, where CPUs have several.
+    idle_states: Vec<String>,
 }
 
 /// A budget of a CPU, and when it was used up.
@@ -50,6 +52,7 @@ impl Course {
             groups: log.head.groups.clone(),
             owners: Vec::new(),
             mutexes: names_of_mutexes(&log.head.objects),
+            idle_states: log.head.idle_states.clone(),
         }
     }
 
@@ -62,6 +65,11 @@ impl Course {
     pub fn mutex_name(&self, mutex: u32) -> Box<str> {
         let name = self.mutexes.get(mutex as usize).filter(|name| !name.is_empty());
         name.cloned().unwrap_or_else(|| mutex.to_string().into())
+    }
+
+    /// What an idle state is called, if there are several.
+    pub fn idle_state_name(&self, state: Option<u32>) -> Option<Box<str>> {
+        self.idle_states.get(state? as usize).map(|name| name.as_str().into())
     }
 
     /// Who has a mutex, from each time on.

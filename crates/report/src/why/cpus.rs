@@ -3,14 +3,17 @@
 use schema::{CpuId, LogEvent, LogInterrupt, LogIpi, LogLock, LogRecord, Nanos, Pid, Prio};
 use std::collections::VecDeque;
 
+/// The state of a CPU that has left idle.
+const NO_STATE: u32 = u32::MAX;
+
 /// What a CPU does.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Doing {
     /// It executes the task, in user space or in a system call.
     Task(Runs),
     Idle,
-    /// It wakes up from idle.
-    IdleExit,
+    /// It wakes up from idle, from the state of this number where it has several.
+    IdleExit(Option<u32>),
     /// It is on the way into an interrupt, works in it, or leaves it.
     Interrupt(LogInterrupt),
     Softirq,
@@ -87,6 +90,8 @@ pub(super) struct Cpu {
     /// When its task was asked lazily to make room.
     lazy_requests: Vec<Nanos>,
     slowed: Vec<Slowed>,
+    /// The idle state that it is in, by number.
+    idle_state: Option<u32>,
     /// Raised, and not yet served.
     pending: VecDeque<(LogInterrupt, Nanos)>,
     serves: Option<Served>,
@@ -103,6 +108,7 @@ impl Cpu {
             choices: Vec::new(),
             lazy_requests: Vec::new(),
             slowed: Vec::new(),
+            idle_state: None,
             pending: VecDeque::new(),
             serves: None,
             in_softirq: false,
@@ -134,12 +140,13 @@ impl Cpu {
             LogEvent::IrqEnter { idle_exit } => {
                 let awake = Nanos(now.0 + idle_exit.map_or(0, |exit| exit.0));
                 if awake > now {
-                    self.turns(now, Doing::IdleExit);
+                    self.turns(now, Doing::IdleExit(self.idle_state));
                 }
                 if let Some((irq, _)) = self.pending.front().copied() {
                     self.turns(awake, Doing::Interrupt(irq));
                 }
             }
+            LogEvent::CpuIdle { state, .. } => self.idle_state = (*state != NO_STATE).then_some(*state),
             LogEvent::IrqHandlerEntry { irq } => {
                 let raised = self.pending.pop_front().map_or(now, |(_, raised)| raised);
                 self.serves = Some(Served { irq: *irq, raised, entered: now });

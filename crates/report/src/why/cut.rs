@@ -83,7 +83,7 @@ impl Cut<'_> {
         match piece.is {
             Doing::Task(runs) => self.running(runs, Precedence::NotPreempted),
             Doing::Idle => Cause::Idle {},
-            Doing::IdleExit => Cause::IdleExit {},
+            Doing::IdleExit(state) => Cause::IdleExit { state: self.course.idle_state_name(state) },
             Doing::Interrupt(LogInterrupt::IrqsOff { .. }) => self.off(IrqsOffPath::Noise, piece.from, cpu),
             Doing::Interrupt(irq) if asks_to_look(irq) || self.is_own(irq) => Cause::WakePath {},
             Doing::Interrupt(irq) => Cause::Interrupt { irq: Some(irq) },

@@ -59,7 +59,7 @@ impl CauseKind {
             Cause::Mutex { .. } => CauseKind::Mutexes,
             Cause::Running { .. } | Cause::Sibling { .. } => CauseKind::OthersRun,
             Cause::Throttled { .. } => CauseKind::Throttled,
-            Cause::IdleExit {} | Cause::Idle {} => CauseKind::Idle,
+            Cause::IdleExit { .. } | Cause::Idle {} => CauseKind::Idle,
             Cause::Switch {} | Cause::CacheRefill { .. } => CauseKind::Switch,
             Cause::NotRecorded {} => CauseKind::NotRecorded,
         }

@@ -29,6 +29,7 @@ pub fn log() -> Log {
         loads: vec!["cyclictest -t1 -p80".to_owned()],
         objects: vec!["barrier 0 parties=2".to_owned()],
         tasks: vec![task],
+        idle_states: vec!["POLL".to_owned(), "C1".to_owned()],
         groups: vec![LogGroup { path: "web".to_owned(), tasks: vec![Pid(1000)] }],
     };
     let records = events().into_iter().zip(1..).map(|(event, n)| LogRecord {

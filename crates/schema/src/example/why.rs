@@ -131,7 +131,7 @@ fn causes() -> Vec<Cause> {
         throttled(Budget::Deadline {}),
         throttled(Budget::RtGroup { group: "audio".into() }),
         throttled(Budget::Group { group: Some("web".into()) }),
-        Cause::IdleExit {},
+        Cause::IdleExit { state: Some("C6".into()) },
         Cause::Idle {},
         Cause::Switch {},
         Cause::CacheRefill { from: Some(CpuId(0)) },

@@ -26,6 +26,9 @@ pub struct LogHead {
     pub objects: Vec<String>,
     /// Every task and how it began, by pid.
     pub tasks: Vec<LogTask>,
+    /// The idle states of its CPUs, where they have several: `cpu_idle` names them by number.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub idle_states: Vec<String>,
     /// Every task group, and who was in it at the end, or when it was gone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<LogGroup>,

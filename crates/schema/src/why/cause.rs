@@ -86,7 +86,11 @@ pub enum Cause {
         until: Option<Nanos>,
     },
     /// The CPU wakes up from idle.
-    IdleExit {},
+    IdleExit {
+        /// From which idle state; absent where the machine has one, and in recordings.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        state: Option<Box<str>>,
+    },
     /// The CPU idles, although the task waits: nobody has asked it yet.
     Idle {},
     /// The CPU chooses the task and switches to it.

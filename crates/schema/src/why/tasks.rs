@@ -55,7 +55,7 @@ impl Cause {
             | Cause::InFlight { .. }
             | Cause::HandOver { .. }
             | Cause::Throttled { .. }
-            | Cause::IdleExit {}
+            | Cause::IdleExit { .. }
             | Cause::Idle {}
             | Cause::Switch {}
             | Cause::CacheRefill { .. }

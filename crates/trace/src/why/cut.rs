@@ -91,7 +91,7 @@ impl Cut<'_> {
             let pid = self.wait.task.pid;
             for to_ns in self.of.quotas.bounds(pid, queue.cpu, inside).into_iter().chain([to_ns]) {
                 let cause = self.limited(queue.cpu).unwrap_or_else(|| match self.cause(queue, &mark) {
-                    Cause::IdleExit {} if inside.to_ns - inside.from_ns > LONGEST_IDLE_EXIT_NS => {
+                    Cause::IdleExit { .. } if inside.to_ns - inside.from_ns > LONGEST_IDLE_EXIT_NS => {
                         Cause::NotRecorded {}
                     }
                     cause => cause,
@@ -131,7 +131,7 @@ impl Cut<'_> {
                 precedence: precedence(task.prio, self.wait.began_prio),
             },
             // Whoever puts a task into the queue of a CPU that idles also wakes that CPU.
-            Base::Idle => Cause::IdleExit {},
+            Base::Idle => Cause::IdleExit { state: None },
             Base::Unknown => Cause::NotRecorded {},
         }
     }

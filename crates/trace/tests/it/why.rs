@@ -160,7 +160,7 @@ fn an_idle_cpu_that_wakes_up() {
         .wakes(200, 0, FAIR, "d...", X, 1)
         .switch(230, 1, IDLE, "R", X);
     let one = text.explain();
-    assert_eq!(told(&one), [(1, CPU0, Cause::WakePath {}), (29, CPU1, Cause::IdleExit {})]);
+    assert_eq!(told(&one), [(1, CPU0, Cause::WakePath {}), (29, CPU1, Cause::IdleExit { state: None })]);
     assert_eq!(one.due, Due::Task { by: task(FAIR) });
 }
 
@@ -246,7 +246,7 @@ fn a_timer_that_expires_late() {
         (3, CPU0, timer()),
         (1, CPU0, Cause::WakePath {}),
         (1, CPU0, timer()),
-        (5, CPU0, Cause::IdleExit {}),
+        (5, CPU0, Cause::IdleExit { state: None }),
     ];
     assert_eq!((told(&one), one.due), (expected.to_vec(), Due::Timer {}));
     let recorded = one.recorded.expect("of a recording");

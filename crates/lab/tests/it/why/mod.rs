@@ -37,6 +37,7 @@ fn log(outcome: Outcome) -> Log {
         loads: Vec::new(),
         objects: told_objects(&outcome.objects),
         tasks: Vec::new(),
+        idle_states: Vec::new(),
         groups: (1..).zip(&outcome.groups).map(group).collect(),
     };
     Log { head, records: outcome.log.expect("asked for") }

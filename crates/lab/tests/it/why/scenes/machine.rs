@@ -164,7 +164,8 @@ fn the_switch_and_what_leads_to_it() {
     scene.spec.costs.idle_exit = us(20);
     scene.spec.costs.irq_entry = us(3);
     scene.on(0, "victim", fifo(50), sleeper(BEGIN));
-    let expected = [(Cause::IdleExit {}, 20_000), (Cause::WakePath {}, 3_000), (Cause::Switch {}, 10_000)];
+    let expected =
+        [(Cause::IdleExit { state: None }, 20_000), (Cause::WakePath {}, 3_000), (Cause::Switch {}, 10_000)];
     assert_eq!(scene.causes("victim"), expected);
 }
 
