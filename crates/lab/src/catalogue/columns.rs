@@ -1,4 +1,4 @@
-//! The columns of the tables of a run: what stands in them.
+//! The columns of tables: what stands in them.
 
 use super::Entry;
 
@@ -177,6 +177,48 @@ const COLUMNS: &[Column] = &[
     column("counters", &["per second"], "The total for each simulated second."),
     column("decisions", &["times"], "How often the scheduler decided so."),
     column("decisions", &["decision"], "Why it decided as it did; each word has an explanation of its own."),
+    column("cyclictest", &["T"], "The thread's number, and its pid in brackets, as cyclictest prints them."),
+    column("cyclictest", &["P"], "Its priority; 0: it is a fair task."),
+    column("cyclictest", &["I"], "The interval of its timer, in us."),
+    column("cyclictest", &["C"], "Cycles: how often its timer has expired."),
+    column("cyclictest", &["Min"], "The least latency, in us: from when its timer was due until it ran."),
+    column("cyclictest", &["Act"], "The actual latency, in us: that of its last cycle."),
+    column("cyclictest", &["Avg"], "The latency on average, in us."),
+    column("cyclictest", &["Max"], "The largest latency, in us."),
+    column("replays", &["pid"], "The recorded process id."),
+    column("replays", &["task"], "The command name."),
+    column("replays", &["cpu time recorded"], "How long it executed in the recording."),
+    column("replays", &["replay"], "The figure to the left of it, in the replay."),
+    column("replays", &["switches rec."], "How often it left a CPU in the recording."),
+    column("replays", &["latency mean"], "Its wakeup latencies in the recording, on average."),
+    column("replays", &["latency p99"], "The recorded wakeup latency that 99 of 100 do not exceed."),
+    column("replays", &["latency max"], "Its longest wakeup latency in the recording."),
+    column("comparisons", &["metric"], "What is compared, each figure the mean over the seeds."),
+    column("comparisons", &["base"], "Under the base."),
+    column("comparisons", &["with"], "Under the variant."),
+    column("comparisons", &["differs"], "Variant less base."),
+    column("comparisons", &["95% interval"], "Where the difference lies with 95 % certainty, by the seeds."),
+    column("comparisons", &["change"], "The difference in parts of the base; x826: so many times as much."),
+    column(
+        "comparisons",
+        &["replay off"],
+        "By how much a replay of the recording is off in this figure; -: the recording has none.",
+    ),
+    column("recordings", &["task"], "The command name and the pid, as perf sched latency has them."),
+    column("recordings", &["runtime ms", "runtime"], "How long it executed."),
+    column("recordings", &["switches"], "How often it left a CPU."),
+    column(
+        "recordings",
+        &["avg delay ms", "avg delay"],
+        "How long it waited for a CPU after a wakeup, on average (perf's Avg delay).",
+    ),
+    column("recordings", &["max delay ms", "max delay"], "The longest that it waited after a wakeup."),
+    column("recordings", &["max start s", "max start"], "When the longest wait began."),
+    column("CPUs of recordings", &["cpu"], "The CPU's number."),
+    column("CPUs of recordings", &["switches"], "How often it went from one task to another."),
+    column("CPUs of recordings", &["idle"], "How long it had nothing to execute."),
+    column("CPUs of recordings", &["busy"], "How long it executed tasks."),
+    column("CPUs of recordings", &["unknown"], "How long nothing tells what it did."),
 ];
 
 /// What a word means as the heading of a column: table and meaning, of each table that has it.
@@ -195,15 +237,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_column_of_the_tables_of_a_run_is_explained() {
-        let shown = report::text::run_columns();
+    fn every_column_of_the_tables_is_explained() {
+        let shown = report::text::table_columns();
         for column in &shown {
             let explained = headed(&column.heading);
             assert!(explained.iter().any(|entry| entry.name == column.of), "{column:?}: {explained:?}");
             assert!(crate::explain(&column.heading).is_ok(), "{}", column.heading);
         }
         for column in COLUMNS {
-            let is_it = |shown: &&report::text::RunColumn| {
+            let is_it = |shown: &&report::text::TableColumn| {
                 shown.of == column.of && column.names.contains(&shown.heading.as_str())
             };
             assert_eq!(shown.iter().filter(is_it).count(), 1, "{:?} of {}", column.names, column.of);
@@ -214,7 +256,16 @@ mod tests {
     fn names_of_cpu_stat_and_of_the_trade_are_understood() {
         for word in ["throttled_usec", "usage_usec", "nr_throttled", "lateness", "NR_PERIODS"] {
             let explanation = crate::explain(word).expect(word);
-            assert_eq!(explanation.sections[0].title, "as a column of the tables of a run", "{word}");
+            assert_eq!(explanation.sections[0].title, "as a column of the tables of", "{word}");
+        }
+        for (word, of) in [
+            ("avg delay", "recordings"),
+            ("replay off", "comparisons"),
+            ("latency mean", "replays"),
+            ("Act", "cyclictest"),
+        ] {
+            let explanation = crate::explain(word).expect(word);
+            assert_eq!(explanation.sections[0].entries[0].name, of, "{word}");
         }
         let throttled = crate::explain("throttled").expect("a decision");
         let tables: Vec<&str> =

@@ -34,6 +34,19 @@ pub fn by_label(label: &str) -> Option<Entry> {
     all().map(|(_, field)| field).find(is_called).map(|field| Entry::new(field.name, field.about))
 }
 
+/// The counter that comparisons call so: `cpus.idle`.
+pub fn by_metric(key: &str) -> Option<Entry> {
+    let (place, name) = key.split_once('.')?;
+    let fields = match place {
+        "totals" => Totals::FIELDS,
+        "cpus" => CpuResult::FIELDS,
+        "rq_lock" => RqLockStats::FIELDS,
+        _ => return None,
+    };
+    let is_it = |field: &&Field| field.counts && field.name.strip_suffix("_ns").unwrap_or(field.name) == name;
+    fields.iter().find(is_it).map(|field| Entry::new(field.name, field.about))
+}
+
 /// Whose it is, with its words in the tables and what it says there.
 pub fn places(name: &str) -> Vec<(&'static str, Entry)> {
     let named = all().filter(|(_, field)| field.name == name);

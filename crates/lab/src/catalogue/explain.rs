@@ -1,6 +1,6 @@
 //! What each kind has to say beyond its sentence.
 
-use super::{Entry, Explanation, Kind, Section, columns, counters, specification};
+use super::{Entry, Explanation, Kind, Section, columns, counters, idle, specification};
 use crate::kernel::{
     Build, Change, DEFAULT_PROFILE, KernelConfig, ModelOrigin, NamedKernel, WHY_DEFAULT, rates_of_ticks,
 };
@@ -24,7 +24,8 @@ pub(super) fn explain(kind: Kind, found: Entry) -> Explanation {
         Kind::Machine => machine(&name),
         Kind::Load => load(&name),
         Kind::Experiment => experiment(&name),
-        Kind::Decision | Kind::Term => Details::default(),
+        Kind::Decision => Details::default(),
+        Kind::Term => Details { source: idle::source(&name), sections: Vec::new() },
         Kind::Limit => limit(&name),
         Kind::Counter => counters::places(&name)
             .into_iter()
@@ -36,7 +37,7 @@ pub(super) fn explain(kind: Kind, found: Entry) -> Explanation {
 
 /// A heading that is nothing else.
 pub(super) fn column(name: &str) -> Explanation {
-    let meaning = "A column of the tables of a run.".to_owned();
+    let meaning = "A column of tables.".to_owned();
     Explanation { kind: Kind::Term, name: name.to_owned(), meaning, source: None, sections: Vec::new() }
 }
 
@@ -44,8 +45,17 @@ pub(super) fn column(name: &str) -> Explanation {
 pub(super) fn as_column(mut explanation: Explanation, name: &str) -> Explanation {
     let entries = columns::headed(name);
     if !entries.is_empty() {
-        let title = "as a column of the tables of a run".to_owned();
+        let title = "as a column of the tables of".to_owned();
         explanation.sections.push(Section { title, entries });
+    }
+    explanation
+}
+
+/// With what this name means as that of an idle state.
+pub(super) fn as_idle_state(mut explanation: Explanation, name: &str) -> Explanation {
+    if let Some(state) = idle::state(name) {
+        let title = "as the name of an idle state".to_owned();
+        explanation.sections.push(Section { title, entries: vec![state] });
     }
     explanation
 }
@@ -171,7 +181,11 @@ fn rule(name: &str) -> Details {
         let used = kernels_where(&setting, is_set);
         Entry::new(setting, format!("{} {used}", v.meaning))
     };
-    Details::from(rule.source).with("to set it", rule.values.iter().map(value).collect())
+    // Linux calls both so.
+    let others = if name == "governor" { idle::governors() } else { Vec::new() };
+    Details::from(rule.source)
+        .with("to set it", rule.values.iter().map(value).collect())
+        .with("of idle states there are others, which a machine file names ([idle])", others)
 }
 
 fn tunable(name: &str) -> Details {

@@ -4,6 +4,7 @@
 mod columns;
 mod counters;
 mod explain;
+mod idle;
 mod lists;
 mod specification;
 mod terms;
@@ -164,14 +165,15 @@ pub fn explain(name: &str) -> Result<Explanation, Error> {
     };
     match by(|a, b| a == b).or_else(|| by(str::eq_ignore_ascii_case)) {
         Some((kind, entry)) => Ok(explain::as_column(explain::explain(kind, entry), name)),
-        None if let Some(counter) = counters::by_label(name) => {
+        None if let Some(counter) = counters::by_label(name).or_else(|| counters::by_metric(name)) => {
             Ok(explain::as_column(explain::explain(Kind::Counter, counter), name))
         }
         None if !columns::headed(name).is_empty() => Ok(explain::as_column(explain::column(name), name)),
         None if let Some(found) = explain::alias_of_values(name) => Ok(found),
         None if let Some(found) = explain::not_modelled(name) => Ok(found),
-        None if let Some(found) = specification::numbered(name) => Ok(found),
+        None if let Some(found) = specification::numbered(name) => Ok(explain::as_idle_state(found, name)),
         None if let Some(found) = specification::document(name) => Ok(found),
+        None if let Some(found) = idle::explained(name) => Ok(found),
         None if let Ok(kernel) = NamedKernel::find(name) => Ok(explain::release(&kernel)),
         None => {
             let names = Kind::ALL.into_iter().flat_map(Kind::entries).map(|entry| entry.name);
@@ -284,7 +286,7 @@ mod tests {
 
     #[test]
     fn counters_are_found_by_the_words_of_the_json_and_of_the_tables() {
-        for name in ["polled", "woken without IPI"] {
+        for name in ["polled", "woken without IPI", "totals.polled", "cpus.polled"] {
             let polled = explain(name).expect("a counter");
             assert_eq!((polled.kind, polled.name.as_str()), (Kind::Counter, "polled"));
             let of: Vec<&str> = polled.sections.iter().map(|section| section.title.as_str()).collect();

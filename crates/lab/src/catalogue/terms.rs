@@ -1,9 +1,9 @@
 //! The words of results: what tables and explanations mean by them.
 
-use super::Entry;
+use super::{Entry, idle};
 
-/// Each word with its meaning, in the order of the alphabet.
-const TERMS: [(&str, &str); 51] = [
+/// Each word with its meaning.
+const TERMS: [(&str, &str); 53] = [
     ("base", "In a comparison, the configuration that the others are held against; all others are variants."),
     ("burst", "What a task does between two sleeps: from a wakeup until it blocks."),
     ("cause", "Why a task that should execute does not, in one stretch of its latency."),
@@ -104,6 +104,11 @@ const TERMS: [(&str, &str); 51] = [
          all of it.",
     ),
     (
+        "idle state",
+        "What an idle CPU is in until there is work (cpuidle): the deeper, the less power it takes and the longer \
+         it takes to leave. A machine file may have several ([idle]), and a governor that chooses.",
+    ),
+    (
         "interval",
         "The range in which the mean difference lies with 95 % certainty: Student's t over the seeds, in \
          pairs.",
@@ -150,6 +155,11 @@ const TERMS: [(&str, &str); 51] = [
         "paired",
         "Two configurations run with the same seed, so that tasks want the same at the same times and \
          only what differs is due to the configuration.",
+    ),
+    (
+        "POLL",
+        "The idle state in which a CPU looks for work in a loop: it costs nothing to leave, and its tick goes on. \
+         All others wait for an interrupt or for a write to a flag.",
     ),
     ("preemption", "A running task gives way to one that goes before it, and stays runnable."),
     (
@@ -214,5 +224,8 @@ const TERMS: [(&str, &str); 51] = [
 ];
 
 pub fn entries() -> Vec<Entry> {
-    TERMS.into_iter().map(|(name, meaning)| Entry::new(name, meaning)).collect()
+    let terms = TERMS.into_iter().map(|(name, meaning)| Entry::new(name, meaning));
+    let mut all: Vec<Entry> = terms.chain(idle::terms()).collect();
+    all.sort_by_key(|entry| entry.name.to_lowercase());
+    all
 }

@@ -10,6 +10,8 @@ use schema::{Better, Unit};
 
 mod table;
 
+pub(super) use table::COLUMNS;
+
 /// Sentences for one variant.
 const MAX_SENTENCES: usize = 5;
 /// Metrics that changed, in a folded table.

@@ -2,7 +2,20 @@
 
 use std::fmt::Write;
 
+use super::table::{Align::Right, Heading};
 use schema::CyclictestResult;
+
+/// What stands before the figures of such a line.
+pub(super) const WORDS: [Heading; 8] = [
+    ("T", Right),
+    ("P", Right),
+    ("I", Right),
+    ("C", Right),
+    ("Min", Right),
+    ("Act", Right),
+    ("Avg", Right),
+    ("Max", Right),
+];
 
 /// The lines that cyclictest keeps on the screen, one a thread, letter by letter as the real tool prints
 /// them.

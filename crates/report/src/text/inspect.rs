@@ -3,7 +3,8 @@
 use super::Rows;
 use super::head::labelled;
 use super::paragraph::{cut, fit};
-use super::table::{Align, Table};
+use super::table::Align::{Left, Right};
+use super::table::{Heading, Table};
 use super::width::columns;
 use crate::numbers::{count_u64, duration_ns};
 use schema::{InspectDurations, InspectGap, InspectGroup, InspectResult, InspectTask};
@@ -144,22 +145,18 @@ fn counts(heading: &str, counts: &BTreeMap<String, u64>) -> String {
     if counts.is_empty() {
         return String::new();
     }
-    let mut table = Table::new(&[(heading, Align::Left), ("count", Align::Right)]);
+    let mut table = Table::new(&[(heading, Left), ("count", Right)]);
     for (name, count) in counts {
         table.row([cut(name, 50), count.to_string()]);
     }
     table.render()
 }
 
+pub(super) const OF_CPUS: [Heading; 5] =
+    [("cpu", Right), ("switches", Right), ("idle", Right), ("busy", Right), ("unknown", Right)];
+
 fn cpus(result: &InspectResult, rows: Rows) -> String {
-    use Align::Right;
-    let mut table = Table::new(&[
-        ("cpu", Right),
-        ("switches", Right),
-        ("idle", Right),
-        ("busy", Right),
-        ("unknown", Right),
-    ]);
+    let mut table = Table::new(&OF_CPUS);
     let shown = if rows == Rows::All { result.cpus.len() } else { MAX_CPUS };
     for cpu in result.cpus.iter().take(shown) {
         table.row([
@@ -178,18 +175,19 @@ fn folded(shown: usize, all: usize, what: &str) -> String {
     if shown < all { format!("{shown} of {all} {what}\n") } else { String::new() }
 }
 
+pub(super) const COLUMNS: [Heading; 6] = [
+    ("\ntask", Left),
+    ("runtime\nms", Right),
+    ("\nswitches", Right),
+    ("avg delay\nms", Right),
+    ("max delay\nms", Right),
+    ("max start\ns", Right),
+];
+
 /// perf's table without the column that follows from the two before it, the end of the longest delay.
 fn latency(result: &InspectResult, rows: Rows) -> String {
-    use Align::{Left, Right};
     let latency = &result.latency;
-    let mut table = Table::new(&[
-        ("\ntask", Left),
-        ("runtime\nms", Right),
-        ("\nswitches", Right),
-        ("avg delay\nms", Right),
-        ("max delay\nms", Right),
-        ("max start\ns", Right),
-    ]);
+    let mut table = Table::new(&COLUMNS);
     let shown = if rows == Rows::All { latency.rows.len() } else { MAX_TASKS };
     let mut all: Vec<&InspectTask> = latency.rows.iter().collect();
     // Stable: otherwise they stay in perf's order.
@@ -244,7 +242,6 @@ fn seconds(ns: u64) -> String {
 
 /// A bar for each bucket that is not empty.
 fn durations(heading: &str, durations: &InspectDurations) -> String {
-    use Align::{Left, Right};
     let Some(most) = durations.buckets.iter().map(|bucket| bucket.count).max() else { return String::new() };
     let longest = BAR.min(columns().saturating_sub(BESIDE_BAR) as u64);
     let mut table = Table::new(&[(heading, Right), ("up to", Right), ("count", Right), ("", Left)]);

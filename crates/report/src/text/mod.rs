@@ -100,21 +100,22 @@ pub enum Rows {
     All,
 }
 
-/// A column of the tables of a run.
+/// A column of tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunColumn {
+pub struct TableColumn {
     /// What a row of its table is about, in the plural.
     pub of: &'static str,
     /// Its heading, in one line.
     pub heading: String,
 }
 
-/// Every column that the tables of a run can have; loads have tables of their own besides, laid out as the
-/// real tools do.
+/// Every column that the tables of a run, a replay, a recording and a comparison can have, and what
+/// cyclictest prints; other loads have tables of their own besides, laid out as the real tools do.
 #[must_use]
-pub fn run_columns() -> Vec<RunColumn> {
+pub fn table_columns() -> Vec<TableColumn> {
     let groups = [&groups::COLUMNS[..], &groups::OF_RT, &[groups::CPUS, groups::CLAMPS]].concat();
-    let tables: [(&str, &[table::Heading]); 10] = [
+    let replays = [&replay::COLUMNS[..], &[replay::OF_TAIL, replay::OF_WORST]].concat();
+    let tables: [(&str, &[table::Heading]); 15] = [
         ("threads", &threads::COLUMNS),
         ("tasks", &tasks::COLUMNS),
         ("deadline tasks", &deadlines::COLUMNS),
@@ -125,6 +126,11 @@ pub fn run_columns() -> Vec<RunColumn> {
         ("idle states", &idle::COLUMNS),
         ("counters", &counters::COLUMNS),
         ("decisions", &counters::OF_DECISIONS),
+        ("cyclictest", &cyclictest::WORDS),
+        ("replays", &replays),
+        ("comparisons", &compare::COLUMNS),
+        ("recordings", &inspect::COLUMNS),
+        ("CPUs of recordings", &inspect::OF_CPUS),
     ];
     // A word that is broken over the lines is put together again.
     let one_line = |heading: &str| {
@@ -132,10 +138,17 @@ pub fn run_columns() -> Vec<RunColumn> {
         let is_broken = first.ends_with(['_', '/', '-']) || first.is_empty();
         format!("{}{}{second}", first.trim_end_matches('-'), if is_broken { "" } else { " " })
     };
-    let columns = |(of, headings): &(&'static str, &[table::Heading])| -> Vec<RunColumn> {
-        headings.iter().map(|(heading, _)| RunColumn { of, heading: one_line(heading) }).collect()
+    let columns = |(of, headings): &(&'static str, &[table::Heading])| -> Vec<TableColumn> {
+        headings.iter().map(|(heading, _)| TableColumn { of, heading: one_line(heading) }).collect()
     };
-    tables.iter().flat_map(columns).collect()
+    let mut all: Vec<TableColumn> = Vec::new();
+    for column in tables.iter().flat_map(columns) {
+        // A replay stands beside each recorded figure, and marks have no heading.
+        if !column.heading.is_empty() && !all.contains(&column) {
+            all.push(column);
+        }
+    }
+    all
 }
 
 /// The whole result of a run: head, each load's own table, fidelity of a replay, tasks, CPUs, counters,

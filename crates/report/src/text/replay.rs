@@ -1,7 +1,8 @@
 //! A replay beside its recording.
 
 use super::paragraph::{cut, wrap};
-use super::table::{Align, Table};
+use super::table::Align::{Left, Right};
+use super::table::{Heading, Table};
 use super::{Rows, head};
 use crate::numbers::{change, count_u64, duration_ns};
 use schema::{Fidelity, ReplayFidelity, ReplayOrder, ReplaySummary, ReplayTask, Window};
@@ -63,24 +64,29 @@ impl Latencies {
     const ALL: [Self; 3] = [Self::MeanP99Max, Self::MeanMax, Self::Mean];
 }
 
+/// Beside each recorded figure that of the replay.
+const BESIDE: Heading = ("\nreplay", Right);
+
+pub(super) const COLUMNS: [Heading; 8] = [
+    ("\npid", Right),
+    ("\ntask", Left),
+    ("cpu time\nrecorded", Right),
+    BESIDE,
+    ("switches\nrec.", Right),
+    BESIDE,
+    ("latency\nmean", Right),
+    BESIDE,
+];
+/// Where there is room.
+pub(super) const OF_TAIL: Heading = ("latency\np99", Right);
+pub(super) const OF_WORST: Heading = ("latency\nmax", Right);
+
 fn table(tasks: &[&ReplayTask], latencies: Latencies) -> Table {
-    use Align::{Left, Right};
-    let mut columns = vec![
-        ("\npid", Right),
-        ("\ntask", Left),
-        ("cpu time\nrecorded", Right),
-        ("\nreplay", Right),
-        ("switches\nrec.", Right),
-        ("\nreplay", Right),
-        ("latency\nmean", Right),
-        ("\nreplay", Right),
-    ];
+    let mut columns = COLUMNS.to_vec();
     let with_p99 = latencies == Latencies::MeanP99Max;
     let with_max = latencies != Latencies::Mean;
-    for heading in
-        [with_p99.then_some("latency\np99"), with_max.then_some("latency\nmax")].into_iter().flatten()
-    {
-        columns.extend([(heading, Right), ("\nreplay", Right)]);
+    for heading in [with_p99.then_some(OF_TAIL), with_max.then_some(OF_WORST)].into_iter().flatten() {
+        columns.extend([heading, BESIDE]);
     }
     let mut table = Table::new(&columns).labelled_by(2);
     for task in tasks {

@@ -2,30 +2,39 @@
 
 use super::{LABEL_COLUMNS, mark, of_replay, signed, value};
 use crate::numbers::change;
-use crate::text::table::{Align, Table};
+use crate::text::table::Align::{Left, Right};
+use crate::text::table::{Heading, Table};
 use schema::comparison::{MetricComparison, VariantComparison};
 
 /// Columns for the name of a metric beside how far a replay is off.
 const NARROW_LABEL_COLUMNS: u16 = 19;
+
+const INTERVAL: Heading = ("95% interval", Right);
+const REPLAY_OFF: Heading = ("replay off", Right);
+
+/// Its columns; the first has marks.
+pub const COLUMNS: [Heading; 8] = [
+    ("", Left),
+    ("metric", Left),
+    ("base", Right),
+    ("with", Right),
+    ("differs", Right),
+    INTERVAL,
+    ("change", Right),
+    REPLAY_OFF,
+];
 
 /// A row for each of these metrics.
 pub fn table(variant: &VariantComparison, metrics: &[&MetricComparison]) -> String {
     if metrics.is_empty() {
         return String::new();
     }
-    use Align::{Left, Right};
     // Where no seed makes a difference, no interval does.
     let with_interval = !variant.exact;
     let of_replay = of_replay(variant);
-    let mut columns =
-        vec![("", Left), ("metric", Left), ("base", Right), ("with", Right), ("differs", Right)];
-    if with_interval {
-        columns.push(("95% interval", Right));
-    }
-    columns.push(("change", Right));
-    if of_replay {
-        columns.push(("replay off", Right));
-    }
+    let is_there =
+        |column: &Heading| (with_interval || *column != INTERVAL) && (of_replay || *column != REPLAY_OFF);
+    let columns: Vec<Heading> = COLUMNS.into_iter().filter(is_there).collect();
     let mut table = Table::new(&columns);
     let narrow = with_interval && of_replay;
     table.limit(1, if narrow { NARROW_LABEL_COLUMNS } else { LABEL_COLUMNS });
