@@ -61,7 +61,7 @@ pub struct Search {
     pub seed: u64,
     /// Simulated time of a run, above 0.
     pub length: Nanos,
-    /// So many runs at most, a batch more at the most.
+    /// So many runs at most.
     pub runs: u64,
     /// A value at which it is enough.
     pub until: Option<u64>,
@@ -100,8 +100,10 @@ impl Search {
         let mut elites: Vec<Elite> = Vec::new();
         let mut found = Searched::default();
         while found.runs < self.runs && found.reached.is_none() {
-            let chosen: Vec<Choice> =
-                (0..BATCH).map(|place| self.choose(place, &elites, &mut dice)).collect();
+            // The last batch is as long as what is left.
+            let left = usize::try_from(self.runs - found.runs).unwrap_or(usize::MAX);
+            let places = 0..BATCH.min(left);
+            let chosen: Vec<Choice> = places.map(|place| self.choose(place, &elites, &mut dice)).collect();
             let batch: Vec<Scenario> = chosen.iter().map(|choice| choice.scenario.clone()).collect();
             let Some(values) = scenarios.run(&batch) else {
                 found.is_stopped = true;
@@ -252,6 +254,15 @@ mod tests {
     }
 
     /// How many runs each takes to the first queue of 28, of which the walk's stationary distribution,
+    /// The last batch is cut, and what came before is the same.
+    #[test]
+    fn it_makes_as_many_runs_as_it_may() {
+        let runs = |runs| Search { runs, ..search(SearchMethod::Guided, 7, None) }.run(&Queue, &|_, _| ());
+        let (some, more) = (runs(20), runs(32));
+        assert_eq!((some.runs, more.runs), (20, 32));
+        assert!(more.records.starts_with(&some.records), "{:?} {:?}", some.records, more.records);
+    }
+
     /// (3/4)^n, says that a run of 400 steps has one in about 5000.
     #[test]
     fn the_guided_search_comes_to_a_rare_event_in_fewer_runs() {

@@ -17,7 +17,7 @@ pub struct SearchRequest<'r> {
     pub goal: Goal,
     /// How runs are chosen.
     pub method: SearchMethod,
-    /// Number of runs at most, in batches of 16.
+    /// Number of runs at most.
     pub runs: u64,
     /// A value at which it is enough: `300us`.
     pub until: Option<&'r str>,

@@ -72,16 +72,29 @@ const UNSETTLED: &[(&[&str], &str)] = &[
         &["arch", "manjaro", "tumbleweed", "opensuse", "gentoo", "nixos", "void"],
         "it moves on to newer kernels all the time",
     ),
+    (&["alpine"], "it has one of the long-term kernels: 6.6 in 3.19 and 3.20, 6.12 in 3.21 and 3.22"),
     (&["debian14", "forky", "sid"], "it is not released, and moves on to newer kernels"),
     (&["mint", "linuxmint"], "it has the kernels of Ubuntu: ubuntu22.04 in 21, ubuntu24.04 in 22"),
     (&["centos", "rocky", "alma", "almalinux", "oracle"], "it has the kernels of Red Hat: rhel9 in 9"),
 ];
 
+/// What people write between a distribution's name and its release, where the names here have nothing.
+const SEPARATORS: [char; 5] = ['-', ' ', ':', '_', '/'];
+
+/// The distributions that a word without a release may mean: `debian`.
+pub fn releases_of(word: &str) -> Vec<&'static str> {
+    let word = word.to_lowercase();
+    let word = word.trim_end_matches(SEPARATORS);
+    let family = |name: &'static str| name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let names = DISTRIBUTIONS.iter().map(|distribution| distribution.name);
+    names.filter(|name| family(name) == word).collect()
+}
+
 /// Why the name of a distribution tells no kernel, where that is known.
 pub fn why_unsettled(word: &str) -> Option<&'static str> {
     let word = word.to_lowercase();
     let is_it = |name: &str| {
-        let number = word.strip_prefix(name).map(|rest| rest.trim_start_matches(['-', ' ']));
+        let number = word.strip_prefix(name).map(|rest| rest.trim_start_matches(SEPARATORS));
         number.is_some_and(|number| number.chars().all(|c| c.is_ascii_digit() || c == '.'))
     };
     UNSETTLED.iter().find(|(names, _)| names.iter().any(|name| is_it(name))).map(|(_, why)| *why)

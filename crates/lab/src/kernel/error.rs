@@ -1,7 +1,7 @@
 //! Why a kernel or a setting was refused, and what was probably meant.
 
 use super::DISTRIBUTIONS;
-use super::distributions::why_unsettled;
+use super::distributions::{releases_of, why_unsettled};
 use scheduler::registry::{ALIASES, Feature, PROFILES, RULES, SettingError, TUNABLES};
 use std::fmt;
 use suggest::suggest;
@@ -45,6 +45,9 @@ impl fmt::Display for KernelError {
             SettingError::UnknownProfile { name } if why_unsettled(name).is_some() => {
                 let why = why_unsettled(name).unwrap_or_default();
                 write!(f, ": {why}; name the release, as uname -r prints it, such as 6.12.9-200")
+            }
+            SettingError::UnknownProfile { name } if !releases_of(name).is_empty() => {
+                write!(f, "; name its release: {}", releases_of(name).join(", "))
             }
             SettingError::UnknownProfile { name } => match nearest_kernel(name) {
                 Some(near) => write!(f, "; did you mean `{near}`?"),
@@ -129,6 +132,9 @@ mod tests {
             ("mint", "ubuntu24.04 in 22"),
             ("mint21.3", "ubuntu22.04 in 21"),
             ("rocky9", "rhel9 in 9"),
+            ("fedora:40", "Fedora moves on"),
+            ("alpine", "6.12 in 3.21"),
+            ("alpine:3.20", "6.6 in 3.19 and 3.20"),
         ] {
             let text = text(name);
             assert!(text.starts_with(&format!("unknown kernel `{name}`: ")) && text.contains(why), "{text}");
@@ -138,6 +144,11 @@ mod tests {
             );
         }
         assert!(text("debian15").contains("did you mean"), "{}", text("debian15"));
+        let all = "; name its release: debian9, debian10, debian11, debian12, debian13";
+        assert!(text("debian").ends_with(all) && text("Debian:").ends_with(all), "{}", text("debian"));
+        assert!(text("ubuntu").contains("name its release: ubuntu16.04, "), "{}", text("ubuntu"));
+        assert!(text("rhel").ends_with("name its release: rhel7, rhel8, rhel9, rhel10"), "{}", text("rhel"));
+        assert!(text("ubuntu:24.04").ends_with("did you mean `ubuntu24.04`?"), "{}", text("ubuntu:24.04"));
     }
 
     #[test]

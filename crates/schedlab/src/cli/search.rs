@@ -33,7 +33,7 @@ pub struct Args {
     /// End when this is reached, such as 300us.
     #[arg(long, value_name = "VALUE")]
     until: Option<String>,
-    /// Number of runs at most, in batches of 16.
+    /// Number of runs at most.
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
     /// How runs are chosen.

@@ -52,7 +52,8 @@ fn idle_states_are_those_of_the_stretch() {
     let time = part.idle.as_ref().expect("states").all_cpus()[0].time_ns;
     assert!((480_000_000..500_000_000).contains(&time), "{time}");
     assert!(!part.notes.iter().any(|note| note.contains("idle states")), "{:?}", part.notes);
-    let args = [&["compare"], &load[..], &STRETCH, &["--repeat", "2", "--with", "NO_WAKEUP_PREEMPTION"]].concat();
+    let args =
+        [&["compare"], &load[..], &STRETCH, &["--repeat", "2", "--with", "NO_WAKEUP_PREEMPTION"]].concat();
     let compared: Comparison = serde_json::from_str(&json(&args)).expect("a comparison");
     let metric = compared.variants[0].metrics.iter().find(|one| one.metric.key == "idle.C6.time");
     let base = metric.expect("it is compared").base;
