@@ -74,7 +74,10 @@ impl Menu {
         let deeper = states.get(chosen + 1).filter(|deeper| deeper.target_residency > idles_for);
         let is_between = states[chosen].target_residency < ahead.period && idles_for >= ahead.period;
         if ahead.tick_is_stopped {
-            let sleeps_deeper = is_between && deeper.is_some_and(|it| it.target_residency <= ahead.with_tick);
+            let is_allowed = |it: &IdleState| {
+                it.target_residency <= ahead.with_tick && it.exit_latency <= ahead.latency_limit
+            };
+            let sleeps_deeper = is_between && deeper.is_some_and(is_allowed);
             return Choice { state: chosen + usize::from(sleeps_deeper), stops_tick: true };
         }
         let looks_again = is_between && deeper.is_some();
@@ -239,6 +242,20 @@ mod tests {
         // Its tick stopped, nothing but the timer would wake the CPU: it is that which counts.
         let stopped = Prospect { tick_is_stopped: true, with_tick: Nanos(20 * MS), ..ahead(Nanos(20 * MS)) };
         assert_eq!(chosen(&mut menu, &stopped), ("C6".into(), true));
+    }
+
+    /// With its tick stopped a CPU goes deeper than its guess says, but not against the latency limit.
+    #[test]
+    fn without_a_tick_it_sleeps_deeper_as_far_as_it_may() {
+        let mut deep = states();
+        deep[3].target_residency = Nanos(8 * MS);
+        let chosen = |latency_limit| {
+            let mut menu = after(Nanos(5 * MS), Nanos(20 * MS));
+            let (with_tick, tick_is_stopped) = (Nanos(20 * MS), true);
+            let ahead = Prospect { with_tick, tick_is_stopped, latency_limit, ..ahead(Nanos(20 * MS)) };
+            menu.select(&deep, &ahead).state
+        };
+        assert_eq!([chosen(Nanos::NEVER), chosen(Nanos(20_000))], [3, 2], "C6, then C1E");
     }
 
     /// Step 6: if the tick is kept, the state is no deeper than what is left up to it.
