@@ -336,8 +336,8 @@ pub(super) const LIMITS: &[Limit] = &[
                   pipes, and the semaphores of mappings and address spaces (i_mmap, anon_vma, mmap_lock) on machines whose \
                   file says how long they are held (kernel.rwsem: of ours nested). Of these only writers are there: nobody \
                   reads under one, and no load has several threads that fault, map or unmap at a time. Loops that fork and \
-                  execute programs sleep for one 0.4 times a second (recorded 6.3, half of them for less than 1 us, 5.5 ms at \
-                  most); a quiet machine or a loop that makes threads never does (recorded up to 1.5 times, for reading and for \
+                  execute programs sleep for one 0.3 times a second (recorded 6.3, half of them for less than 1 us, 5.5 ms at \
+                  most); on nested a loop that makes threads never does (recorded, as on the quiet machine, up to 1.5 times, for reading and for \
                   writing). Of spinlocks other than those of run queues the recorded loops of forks find one \
                   taken 108 times a second, the loop with threads 40, the quiet machine 17. Inodes, page \
                   cache, queues of sockets. A mutex of a pipe is taken for all that a message costs beyond a \

@@ -34,7 +34,7 @@ settings = "6.1 NO_WAKEUP_PREEMPTION sched_min_granularity_ns=100000000"
   what = "switches"
   metric = "totals.context_switches"
   relative_to = "as it is"
-  published = [0.1, 0.05]
+  published = [0.3, 0.1]
   within_percent = 60
 "#;
 

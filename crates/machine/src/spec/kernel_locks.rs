@@ -242,8 +242,8 @@ mod tests {
         assert_eq!(until_taken(LockClass::Zone, thread, &mut dice(0)), Nanos::NEVER);
     }
 
-    /// machine.md 1.12: two forks, each of which takes 6 of 16 semaphores of mappings for 0.5 us in its 110 us,
-    /// come to the same one 2 x 6 x 6 x 0.5 / (110 x 110 x 16) times a microsecond: each 5.4 ms.
+    /// machine.md 1.12: two forks, each of which takes 6 of 16 semaphores of mappings for 0.5 us in its
+    /// 110 us, come to the same one 2 x 6 x 6 x 0.5 / (110 x 110 x 16) times a microsecond: each 5.4 ms.
     #[test]
     fn two_operations_meet_as_often_as_each_comes_to_what_the_other_has() {
         let held = HeldFor { class: LockClass::Mappings, hold: Nanos(500) };

@@ -78,6 +78,8 @@ mod tests {
         woken without IPI         72       7.20
         kernel mutex spins       410         41
         kernel mutex sleeps        6       0.60
+        rwsem spins               23       2.30
+        rwsem sleeps               2       0.20
         ");
     }
 
@@ -86,9 +88,13 @@ mod tests {
         let none =
             Totals { spinlock_sleeps: 0, lock_holder_preemptions: 0, polled: 0, ..example::run().totals };
         let none = Totals { kernel_mutex_spins: 0, kernel_mutex_sleeps: 0, ..none };
+        let none = Totals { rwsem_spins: 0, rwsem_sleeps: 0, ..none };
         let text = totals(&none, 10_000_000_000);
         assert!(
-            !text.contains("lock") && !text.contains("mutex") && text.contains("wakeup preemptions"),
+            !text.contains("lock")
+                && !text.contains("mutex")
+                && !text.contains("rwsem")
+                && text.contains("wakeup preemptions"),
             "{text}"
         );
     }

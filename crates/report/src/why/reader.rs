@@ -205,7 +205,11 @@ impl<Meant: Fn(Pid, &str) -> bool> Reader<'_, Meant> {
                 // It set about it with the step that it has taken last. A thread that does what interrupts
                 // leave takes none: it was woken for that.
                 let stepless = || self.course.tasks.get(&by).and_then(Task::woken).unwrap_or(now);
-                let began = if waker.at == Nanos(0) { stepless() } else { waker.at };
+                let began = match waker.last {
+                    Call::Work => now,
+                    _ if waker.at == Nanos(0) => stepless(),
+                    _ => waker.at,
+                };
                 if let (Place::WantsMutex(mutex), false) = (place, new) {
                     ways.go(began.max(steps.left), Along::Mutex(mutex));
                     (Wants::Mutex(mutex), steps.left)
@@ -217,6 +221,7 @@ impl<Meant: Fn(Pid, &str) -> bool> Reader<'_, Meant> {
             (None, None) => (Wants::Nothing, now),
         };
         let left_since = waker.left > waker.at || waker.at == Nanos(0);
+        let left_since = left_since && waker.last != Call::Work;
         if let Some(waker_pid) = by.filter(|_| left_since && waker.came > waker.left) {
             ways.go(waker.left, path);
             ways.go(waker.came, Along::WakerWaits { cpu, waker: waker_pid });

@@ -73,6 +73,8 @@ pub(super) enum Call {
     /// It sleeps until this time.
     Sleep(Nanos),
     Lock(u32),
+    /// It executes, or becomes another program: who is woken on the way was not what it set about.
+    Work,
     #[default]
     Other,
 }
@@ -185,6 +187,7 @@ impl Task {
                 self.owns.push(Since { from: now, is });
                 Call::Other
             }
+            ("compute" | "compute-by-clock" | "kernel" | "spin-until" | "exec", _) => Call::Work,
             _ => Call::Other,
         };
         self.steps = Steps { at: now, slept: false, ..self.steps };

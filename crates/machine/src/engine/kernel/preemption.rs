@@ -131,13 +131,17 @@ impl Sim {
     #[inline(never)]
     pub fn up_to_a_lock(&self, me: ThisCpu<'_, Hw>, p: TaskId, left: Nanos, then: Resume) -> Nanos {
         let call = self.caller(me, p);
-        if call.with(|t| t.kernel_lock.is_some()) {
-            self.user.kernel_locks.keeps_found(call, left, &mut self.request_dice(p));
+        let locks = &self.user.kernel_locks;
+        if locks.was_found(call) {
+            locks.keeps_found(call, left, &mut self.request_dice(p));
             return self.left_in_kernel(p);
+        }
+        if call.with(|t| t.kernel_lock.is_some()) {
+            return left;
         }
         let Some(piece) = self.piece(p, left, then) else { return left };
         let others = self.operations_elsewhere(me);
-        self.user.kernel_locks.plan(call, piece, others, &mut self.request_dice(p));
+        locks.plan(call, piece, others, &mut self.request_dice(p));
         self.left_in_kernel(p)
     }
 

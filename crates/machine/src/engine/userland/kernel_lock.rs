@@ -43,8 +43,17 @@ pub(crate) struct InKernelLock {
     pub then: Resume,
     /// When it found it taken; of one that it wants.
     pub since: Nanos,
-    /// It has slept for it.
-    pub slept: bool,
+    pub waited: Wait,
+}
+
+/// How a task has waited for a lock so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Wait {
+    /// Not at all: it was free again by the time it came.
+    No,
+    Spinning,
+    /// Whatever it did before.
+    Asleep,
 }
 
 /// How far it is.
@@ -73,7 +82,7 @@ pub(crate) struct Meeting {
 impl InKernelLock {
     /// It comes to a lock, and goes on so after it.
     pub fn comes(lock: KernelLock, stage: Stage, rest: Nanos, then: Resume) -> InKernelLock {
-        InKernelLock { lock, stage, rest, then, since: Nanos::ZERO, slept: false }
+        InKernelLock { lock, stage, rest, then, since: Nanos::ZERO, waited: Wait::No }
     }
 
     /// Whether it has it.

@@ -14,7 +14,7 @@
 
 use super::activity::{Activity, Resume};
 use super::caller::Caller;
-use super::kernel_lock::{InKernelLock, KernelLock, Meeting, Stage};
+use super::kernel_lock::{InKernelLock, KernelLock, Meeting, Stage, Wait};
 use super::kernel_mutexes::Waited;
 use crate::objects::ChannelId;
 use crate::rng::Rng;
@@ -301,25 +301,38 @@ impl KernelLocks {
         match outcome {
             Ok(LockOutcome::Acquired) => {
                 self.live.borrow_mut().iter_mut().filter(|l| l.mutex == mutex).for_each(|l| l.wanted -= 1);
-                if want.lock.is_rwsem() {
-                    let waited = if want.slept { &self.slept } else { &self.spun };
-                    waited.count(call.hw().local_now().saturating_sub(want.since));
+                let waits = match want.waited {
+                    Wait::No => None,
+                    Wait::Spinning => Some(&self.spun),
+                    Wait::Asleep => Some(&self.slept),
+                };
+                if let Some(waits) = waits.filter(|_| want.lock.is_rwsem()) {
+                    waits.count(call.hw().local_now().saturating_sub(want.since));
                 }
                 self.has(call, want, mutex);
             }
             Ok(LockOutcome::Sleep) => {
-                call.with(|t| {
-                    if let Some(want) = &mut t.kernel_lock {
-                        want.slept = true;
-                    }
-                });
+                self.waits(call, Wait::Asleep);
                 call.does(Activity::InCall(Resume::Lock(mutex)));
                 call.schedule().await;
             }
-            Ok(LockOutcome::Spin) => call.does(Activity::SpinOnOwner(mutex)),
+            Ok(LockOutcome::Spin) => {
+                if want.waited == Wait::No {
+                    self.waits(call, Wait::Spinning);
+                }
+                call.does(Activity::SpinOnOwner(mutex));
+            }
             // Whoever has such a lock wants no other before it has given it back.
             Err(error) => unreachable!("{error}"),
         }
+    }
+
+    fn waits(&self, call: Caller<'_>, how: Wait) {
+        call.with(|t| {
+            if let Some(want) = &mut t.kernel_lock {
+                want.waited = how;
+            }
+        });
     }
 
     /// It has it now: for as long as one has such a lock in the mean, of what is left of its operation.
