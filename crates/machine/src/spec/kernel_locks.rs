@@ -33,9 +33,9 @@ pub enum LockClass {
 /// How long the semaphores of a machine's kernel are held, in the mean.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rwsems {
-    /// One of [`LockClass::Mappings`].
+    /// Those of mapped files and of memory that processes share (i_mmap, anon_vma).
     pub mapping_hold: Nanos,
-    /// One of [`LockClass::AddressSpace`].
+    /// That of what a process has mapped (mmap_lock).
     pub address_space_hold: Nanos,
 }
 
