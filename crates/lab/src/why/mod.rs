@@ -63,7 +63,6 @@ pub fn why(experiment: &Experiment, question: Question) -> Result<WhyResult, Err
 /// What was asked, and the run of which it was.
 pub(crate) struct Answer {
     pub why: WhyResult,
-    #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "what pages show besides"))]
     pub run: Run,
 }
 
