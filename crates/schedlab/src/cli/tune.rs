@@ -9,7 +9,6 @@ use super::typed::Typed;
 use super::voice::Voice;
 use schedlab::files::Disk;
 use schedlab::sweep_folder::SweepFolder;
-use schema::TuneVerdict;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use sweep::Folder;
@@ -56,10 +55,6 @@ pub struct Args {
     folder: Option<PathBuf>,
 }
 
-/// What the answer rests on, and what rests on more.
-const WITH_MORE_SEEDS: &str = "the answer is of this load, machine and kernel, and of the seeds above: `schedlab compare` \
-                               with it as --with, and --repeat 64, is surer of small gains";
-
 pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> {
     let Meant { text, reading, mut experiment, .. } = args.common.meaning(&[], typed)?;
     say_what_differs(&experiment.kernel, voice);
@@ -91,9 +86,6 @@ pub fn execute(args: &Args, typed: &Typed, voice: Voice) -> Result<(), Failure> 
     bar.finish();
     let mut result = result.map_err(|error| signals.failure(error.into()))?;
     result.command = Some(command_line());
-    if result.verdict == TuneVerdict::Found {
-        result.notes.push(WITH_MORE_SEEDS.to_owned());
-    }
     let reused = reused.into_inner();
     if reused > 0 {
         voice.note(&format!("{reused} of {} runs were there already", result.runs));
