@@ -112,11 +112,7 @@ impl KernelLocks {
     /// that it has, if it has one.
     pub fn met(&self, call: Caller<'_>, piece: Piece, rng: &mut Rng) -> Option<(KernelLock, Nanos)> {
         let held = held_at_some_moment(self.classes(call), piece.lasting, rng)?;
-        let lock = match held.class.scope() {
-            LockScope::Cpu => KernelLock::Cpu(held.class, call.me.id),
-            LockScope::Process => KernelLock::Process(held.class, call.with(|t| t.process)),
-            LockScope::Machine(instances) => KernelLock::Machine(held.class, rng.below(instances)),
-        };
+        let lock = one_of(held.class, call, rng);
         // Somebody else has it: then this task does not.
         let is_free = self.live_mutex(lock).is_none();
         is_free.then(|| (lock, rng.exponential(held.hold).min(piece.left)))
@@ -127,13 +123,11 @@ impl KernelLocks {
         let mutex = self.revive(call, lock);
         let free = lock_fast(call.me, call.p, mutex);
         debug_assert_eq!(free, FastPath::Done);
-        if !lock.is_rwsem() {
-            migrate_disable(call.me);
-        }
         self.keeps(call, lock, mutex, hold, left, then);
     }
 
-    /// The running task has a lock for so long yet, of what is left of its operation.
+    /// The running task has a lock from now on, for so long of what is left of its operation. With a spinlock
+    /// of PREEMPT_RT it stays where it is.
     fn keeps(
         &self,
         call: Caller<'_>,
@@ -143,6 +137,9 @@ impl KernelLocks {
         left: Nanos,
         then: Resume,
     ) {
+        if !lock.is_rwsem() {
+            migrate_disable(call.me);
+        }
         let rest = left.saturating_sub(hold);
         call.with(|t| {
             t.kernel_lock = Some(Box::new(InKernelLock::comes(lock, Stage::Has(mutex), rest, then)));
@@ -206,22 +203,14 @@ impl KernelLocks {
                 first = (after, Some((live.lock, Stage::Wants(live.mutex))));
             }
         }
-        for other in others {
-            for held in self.rwsem_classes() {
-                let after = match held.class.scope() {
-                    LockScope::Process if other.process != process => Nanos::NEVER,
-                    _ => until_met(held, [piece.lasting, other.piece.lasting], rng),
-                };
-                if after < first.0 {
-                    let lock = match held.class.scope() {
-                        LockScope::Cpu => KernelLock::Cpu(held.class, call.me.id),
-                        LockScope::Process => KernelLock::Process(held.class, process),
-                        LockScope::Machine(instances) => {
-                            KernelLock::Machine(held.class, rng.below(instances))
-                        }
-                    };
-                    first = (after, Some((lock, Stage::Meets(other.meeting))));
-                }
+        let both = others.flat_map(|other| self.rwsem_classes().map(move |held| (other, held)));
+        for (other, held) in both {
+            if held.class.scope() == LockScope::Process && other.process != process {
+                continue;
+            }
+            let after = until_met(held, [piece.lasting, other.piece.lasting], rng);
+            if after < first.0 {
+                first = (after, Some((one_of(held.class, call, rng), Stage::Meets(other.meeting))));
             }
         }
         let (after, Some((lock, stage))) = first else { return };
@@ -337,9 +326,6 @@ impl KernelLocks {
 
     /// It has it now: for as long as one has such a lock in the mean, of what is left of its operation.
     fn has(&self, call: Caller<'_>, want: InKernelLock, mutex: MutexId) {
-        if !want.lock.is_rwsem() {
-            migrate_disable(call.me);
-        }
         // Sending or receiving itself is what the lock of a channel is for: that follows, in its own time.
         let hold = want.lock.class().map_or(Nanos::ZERO, |class| self.hold(class).min(want.rest));
         self.keeps(call, want.lock, mutex, hold, want.rest, want.then);
@@ -387,5 +373,15 @@ impl KernelLocks {
             unused.borrow_mut().push(live.mutex);
         }
         live.retain(|l| !is_free(l));
+    }
+}
+
+/// A lock of a class, of those that the running task comes to: which one, is drawn where the machine has
+/// several.
+fn one_of(class: LockClass, call: Caller<'_>, rng: &mut Rng) -> KernelLock {
+    match class.scope() {
+        LockScope::Cpu => KernelLock::Cpu(class, call.me.id),
+        LockScope::Process => KernelLock::Process(class, call.with(|t| t.process)),
+        LockScope::Machine(instances) => KernelLock::Machine(class, rng.below(instances)),
     }
 }

@@ -34,6 +34,17 @@ impl Bench {
         self.lab.run(lock_resume(self.on_cpu(p), p, m)).expect("a legal lock")
     }
 
+    /// A sleeper is woken when the owner unlocks, and finds that one who spins has it.
+    pub(super) fn is_robbed(&self, sleeper: TaskId, thief: TaskId, owner: TaskId, m: MutexId) {
+        self.lab.k.config.rules.mutex_spin.set(MutexSpin::Never);
+        self.falls_asleep(sleeper, m);
+        self.lab.k.config.rules.mutex_spin.set(MutexSpin::Osq);
+        self.begins_to_spin(thief, m);
+        assert!(self.unlock_unsettled(owner, m));
+        assert!(self.resume(thief, m), "it is on its CPU");
+        self.lab.settle();
+    }
+
     /// It spins, and nobody has told it to look again.
     fn has_no_news(&self, p: TaskId) -> bool {
         self.lab.k.task(p).pi.spins_for().is_some()
@@ -164,13 +175,7 @@ fn sleepers_are_served_as_they_come_whatever_their_priorities() {
 #[test]
 fn a_spinner_steals_from_a_sleeper_once() {
     let (b, [owner, sleeper, thief, late], m) = stage(MutexSpin::Osq, [10, 20, 30, 40]);
-    b.lab.k.config.rules.mutex_spin.set(MutexSpin::Never);
-    b.falls_asleep(sleeper, m);
-    b.lab.k.config.rules.mutex_spin.set(MutexSpin::Osq);
-    b.begins_to_spin(thief, m);
-    assert!(b.unlock_unsettled(owner, m));
-    assert!(b.resume(thief, m), "it is on its CPU");
-    b.lab.settle();
+    b.is_robbed(sleeper, thief, owner, m);
     assert_eq!(b.tries_again(sleeper, m), LockOutcome::Spin, "the first waiter may spin, too");
     assert_eq!(b.sees(sleeper, m), OwnerSeen::Runs);
     b.begins_to_spin(late, m);

@@ -48,13 +48,7 @@ fn one_that_has_to_reschedule_sleeps_at_once_if_it_is_still_taken() {
 fn the_first_waiter_is_patient_for_4_ms_unless_it_is_a_real_time_task() {
     let handed_over = |waiter: Policy, after: Nanos| {
         let (b, [owner, sleeper, thief], m) = stage([Policy::Normal, waiter, Policy::Normal]);
-        b.lab.k.config.rules.mutex_spin.set(MutexSpin::Never);
-        b.falls_asleep(sleeper, m);
-        b.lab.k.config.rules.mutex_spin.set(MutexSpin::Osq);
-        b.begins_to_spin(thief, m);
-        assert!(b.unlock_unsettled(owner, m));
-        assert!(b.resume(thief, m), "it is on its CPU");
-        b.lab.settle();
+        b.is_robbed(sleeper, thief, owner, m);
         b.lab.advance(after);
         let again = b.tries_again(sleeper, m);
         b.unlock_unsettled(thief, m);
